@@ -10,6 +10,7 @@
 #ifndef SALT_PLUGIN_H
 #define SALT_PLUGIN_H
 
+#include "salt/arg.h"
 #include "salt/beacon.h"
 #include "salt/funcmore.h"
 #include "salt/grain.h"
@@ -19,32 +20,6 @@
 typedef struct call_ctx call_ctx_t;
 struct py;         /* of common/py/py.h */
 struct fileclient; /* common/files/fileclient.h */
-
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-typedef enum arg_type { ARG_ANY, ARG_STR, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_LIST, ARG_DICT } arg_type_t;
-
-/* A default is JSON text ("null", "\"\"", "5"), or one of these. */
-#define ARG_REQUIRED ((const char *) 0)
-#define ARG_STAR     "*"  /* takes all further positional arguments, as a list: Python's *args */
-#define ARG_STARSTAR "**" /* takes all further keywords, as an object: Python's **kwargs */
-
-/* `takes`, of a row with ARG_STARSTAR: the keywords that it is read for, with blanks between, and "*" when
- * others matter too (variables of a template). Of any other a user's typing error is refused, and the rest is
- * told to have no effect. NULL: whatever comes is meant. */
-#define TAKES_NONE "" /* accepted for Salt's sake, without effect */
-
-/* A value of another type is converted as Python users expect ("5" for an int), or refused. None passes when
- * the default is null; otherwise it means the default. */
-typedef struct arg {
-    const char *name;
-    arg_type_t type;
-    const char *dflt;
-    const char *help;
-    const char *takes;
-} arg_t;
-
-#define ARGS_END ROW(NULL, ARG_ANY, NULL, NULL)
 
 /* ---- functions ------------------------------------------------------------------------------- */
 

@@ -176,11 +176,11 @@ call_state(const pyloader_t *self, const char *name, py_t *args, py_t *kwargs)
         return python_raised();
     json_array_foreach (plain, i, value) {
         const arg_t *row = f->args;
-        for (size_t k = 0; k < i && row != NULL && row->name != NULL; k++)
+        for (size_t k = 0; k < i && row != NULL && row->text != NULL; k++)
             row++;
-        if (row == NULL || row->name == NULL)
+        if (row == NULL || row->text == NULL)
             return python_error("TypeError", "a state takes fewer positional arguments");
-        json_object_set(named, row->name, value);
+        json_object_set(named, arg_name(row), value);
     }
     if (ctx_state(self->ctx, name, named, &ret, &err) < 0)
         return answer_failure(&err);
@@ -547,14 +547,14 @@ invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
     int64_t memory = is_masters(f) ? value_int(ctx_opts(ctx), "python_run_memory", 0) : 0;
     if (memory > 0)
         json_object_set_new(asked, "memory", json_integer(memory));
-    for (const arg_t *a = row->args; a != NULL && a->name != NULL; a++)
+    for (const arg_t *a = row->args; a != NULL && a->text != NULL; a++)
         if (a != shape.star && a != shape.starstar)
-            py_dict_sets_new(bound, a->name, argument_of(ctx, f, a->name, args));
+            py_dict_sets_new(bound, arg_name(a), argument_of(ctx, f, arg_name(a), args));
     if (json_object_set_new(asked, "bound", py_to_wire(bound)) != 0 ||
         (shape.star != NULL &&
-         !add_unless_empty(asked, "star", py_to_wire(py_dict_gets(args, shape.star->name)))) ||
+         !add_unless_empty(asked, "star", py_to_wire(py_dict_gets(args, arg_name(shape.star))))) ||
         (shape.starstar != NULL &&
-         !add_unless_empty(asked, "keywords", py_to_wire(py_dict_gets(args, shape.starstar->name)))))
+         !add_unless_empty(asked, "keywords", py_to_wire(py_dict_gets(args, arg_name(shape.starstar))))))
         return NULL;
     /* Only the globals that the file mentions go along: __pillar__ and __opts__ may be large. */
     json_t *globals = json_object(), *word;

@@ -10,13 +10,13 @@
 /* A plug-in of one file under one of its names, with the texts of its rows. */
 typedef struct pyplugin {
     plugin_t plugin; /* first: pyplugin_why() finds the rest by it */
-    json_t *said;    /* owned: all texts are in it, but the defaults' */
+    json_t *said;    /* owned: all texts are in it, but those of arguments */
     pyorigin_t origin;
     func_t *funcs;
     pyfunction_t *functions;
     arg_t **args;
-    char **defaults;
-    size_t n_defaults;
+    char **texts; /* of the rows of arguments */
+    size_t n_texts;
 } pyplugin_t;
 
 typedef struct pyplugins {
@@ -36,10 +36,10 @@ pyplugin_free(pyplugin_t *self)
 {
     for (size_t i = 0; i < self->plugin.n_funcs; i++)
         free(self->args[i]);
-    for (size_t i = 0; i < self->n_defaults; i++)
-        free(self->defaults[i]);
+    for (size_t i = 0; i < self->n_texts; i++)
+        free(self->texts[i]);
     free(self->args);
-    free(self->defaults);
+    free(self->texts);
     free(self->funcs);
     free(self->functions);
     json_decref(self->said);
@@ -54,21 +54,23 @@ pyplugin_why(const plugin_t *p)
     return value_str(self->said, "why", NULL);
 }
 
-/* The default's JSON text. BORROWED, kept with the plug-in. */
-static const char *
-default_of(pyplugin_t *self, json_t *row)
+/* A row of ARG_ANY, its text kept with the plug-in. */
+static arg_t
+row_of(pyplugin_t *self, const char *name, const char *dflt)
 {
-    if (json_array_size(row) < 2)
-        return ARG_REQUIRED;
-    self->defaults = xrealloc(self->defaults, (self->n_defaults + 1) * sizeof(*self->defaults));
-    self->defaults[self->n_defaults] = value_dump(json_array_get(row, 1));
-    return self->defaults[self->n_defaults++];
+    self->texts = xrealloc(self->texts, (self->n_texts + 1) * sizeof(*self->texts));
+    self->texts[self->n_texts] = arg_text(name, dflt);
+    return (arg_t){ self->texts[self->n_texts++] };
 }
 
+/* `row`: [name], or [name, default]. */
 static void
 add_row(pyplugin_t *self, arg_t **at, json_t *row)
 {
-    *(*at)++ = (arg_t){ json_string_value(json_array_get(row, 0)), ARG_ANY, default_of(self, row), "", NULL };
+    AUTO_FREE char *dflt = json_array_size(row) < 2 ? xstrdup(ARG_REQUIRED)
+                                                    : value_dump(json_array_get(row, 1));
+
+    *(*at)++ = row_of(self, json_string_value(json_array_get(row, 0)), dflt);
 }
 
 static void
@@ -95,11 +97,11 @@ add_functions(pyplugin_t *self, pykind_t kind)
         json_array_foreach (pos, k, row)
             add_row(self, &at, row);
         if (star != NULL || json_array_size(only) > 0)
-            *at++ = (arg_t){ star != NULL ? star : "*", ARG_ANY, ARG_STAR, "", NULL };
+            *at++ = row_of(self, star != NULL ? star : "*", ARG_STAR);
         json_array_foreach (only, k, row)
             add_row(self, &at, row);
         if (starstar != NULL)
-            *at++ = (arg_t){ starstar, ARG_ANY, ARG_STARSTAR, "", NULL };
+            *at++ = row_of(self, starstar, ARG_STARSTAR);
         self->args[i] = args;
         self->functions[i] = (pyfunction_t){ kind,
                                              value_str(self->said, "stem", ""),

@@ -39,16 +39,16 @@ acl_asked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t explain_args[] = {
-    { "user", ARG_STR, ARG_REQUIRED, "The user's name" },
-    { "fun", ARG_STR, ARG_REQUIRED, "The function" },
-    { "tgt", ARG_ANY, "\"*\"", "The minions on which it is called" },
-    { "tgt_type", ARG_STR, "\"glob\"", "What kind of target that is" },
-    { "eauth", ARG_STR, "\"\"",
-      "The system of external_auth by which the user logs in; empty: a user of the master's host" },
-    { "groups", ARG_ANY, "null", "The groups that the system says the user is in" },
-    { "form", ARG_STR, "\"local\"", "What the function is: local (of minions), runner or wheel" },
-    { "arg", ARG_LIST, "null", "Its arguments" },
-    { "kwarg", ARG_ANY, "null", "Its keyword arguments" },
+    ARG("user", ARG_STR, ARG_REQUIRED, "The user's name"),
+    ARG("fun", ARG_STR, ARG_REQUIRED, "The function"),
+    ARG("tgt", ARG_ANY, "\"*\"", "The minions on which it is called"),
+    ARG("tgt_type", ARG_STR, "\"glob\"", "What kind of target that is"),
+    ARG("eauth", ARG_STR, "\"\"",
+        "The system of external_auth by which the user logs in; empty: a user of the master's host"),
+    ARG("groups", ARG_ANY, "null", "The groups that the system says the user is in"),
+    ARG("form", ARG_STR, "\"local\"", "What the function is: local (of minions), runner or wheel"),
+    ARG("arg", ARG_LIST, "null", "Its arguments"),
+    ARG("kwarg", ARG_ANY, "null", "Its keyword arguments"),
     ARGS_END
 };
 

@@ -69,14 +69,14 @@ auth_revoke_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t mk_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "eauth, username, password, token_expire, and what else the system takes" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "eauth, username, password, token_expire, and what else the system takes"),
     ARGS_END
 };
-static const arg_t del_args[] = { { "token", ARG_STR, ARG_REQUIRED, "The token's text" }, ARGS_END };
-static const arg_t revoke_args[] = { { "user", ARG_STR, "\"\"", "Whose tokens" },
-                                     { "eauth", ARG_STR, "\"\"", "Those of this system; empty: of all" },
-                                     { "hash", ARG_STR, "\"\"", "One token alone, as list_tokens shows it" },
+static const arg_t del_args[] = { ARG("token", ARG_STR, ARG_REQUIRED, "The token's text"), ARGS_END };
+static const arg_t revoke_args[] = { ARG("user", ARG_STR, "\"\"", "Whose tokens"),
+                                     ARG("eauth", ARG_STR, "\"\"", "Those of this system; empty: of all"),
+                                     ARG("hash", ARG_STR, "\"\"", "One token alone, as list_tokens shows it"),
                                      ARGS_END };
 
 static const func_t funcs[] = {

@@ -64,11 +64,11 @@ batch_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static const arg_t status_args[] = { { "jid", ARG_STR, ARG_REQUIRED, "Id of the batch's job" }, ARGS_END };
-static const arg_t stop_args[] = { { "jid", ARG_STR, ARG_REQUIRED, "Id of the batch's job" },
-                                   { "kill", ARG_BOOL, "false",
-                                     "Kill the job on the minions that have it, too" },
-                                   ARGS_END };
+static const arg_t status_args[] = { ARG("jid", ARG_STR, ARG_REQUIRED, "Id of the batch's job"), ARGS_END };
+static const arg_t stop_args[] = {
+    ARG("jid", ARG_STR, ARG_REQUIRED, "Id of the batch's job"),
+    ARG("kill", ARG_BOOL, "false", "Kill the job on the minions that have it, too"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "list_active", batch_list_active, NULL, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,

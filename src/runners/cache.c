@@ -247,41 +247,33 @@ cache_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define TGT_TYPE ROW("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant")
-#define KWARGS   ROW("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake")
-#define BANK     ROW("bank", ARG_STR, ARG_REQUIRED, "Name of a bank; \"a/b\" is one inside another")
-#define CACHEDIR ROW("cachedir", ARG_STR, "null", "Accepted for Salt's sake: banks are below the master's")
+#define TGT_TYPE ARG("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant")
+#define KWARGS   ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake")
+#define BANK     ARG("bank", ARG_STR, ARG_REQUIRED, "Name of a bank; \"a/b\" is one inside another")
+#define CACHEDIR ARG("cachedir", ARG_STR, "null", "Accepted for Salt's sake: banks are below the master's")
 
-static const arg_t grains_args[] = {
-    { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" }, TGT_TYPE, KWARGS, ARGS_END
-};
-static const arg_t look_args[] = {
-    { "tgt", ARG_ANY, "null", "Which minions; all when not given" }, TGT_TYPE, KWARGS, ARGS_END
-};
-static const arg_t clear_args[] = { { "tgt", ARG_ANY, "null", "Which minions; none when not given" },
-                                    TGT_TYPE,
-                                    ARGS_END };
-static const arg_t clear_func_args[] = { { "tgt", ARG_ANY, "null", "Which minions; none when not given" },
+static const arg_t grains_args[] = { ARG("tgt", ARG_ANY, ARG_REQUIRED, "Which minions"), TGT_TYPE, KWARGS,
+                                     ARGS_END };
+static const arg_t look_args[] = { ARG("tgt", ARG_ANY, "null", "Which minions; all when not given"), TGT_TYPE,
+                                   KWARGS, ARGS_END };
+static const arg_t clear_args[] = { ARG("tgt", ARG_ANY, "null", "Which minions; none when not given"),
+                                    TGT_TYPE, ARGS_END };
+static const arg_t clear_func_args[] = { ARG("tgt", ARG_ANY, "null", "Which minions; none when not given"),
                                          TGT_TYPE,
-                                         { "clear_mine_func_flag", ARG_STR, "null", "The name to forget" },
+                                         ARG("clear_mine_func_flag", ARG_STR, "null", "The name to forget"),
                                          ARGS_END };
-static const arg_t lock_args[] = { { "role", ARG_STR, ARG_REQUIRED, "gitfs, git_pillar or winrepo" },
-                                   { "remote", ARG_STR, "null", "Only remotes whose URL this glob fits" },
-                                   KWARGS,
-                                   ARGS_END };
+static const arg_t lock_args[] = { ARG("role", ARG_STR, ARG_REQUIRED, "gitfs, git_pillar or winrepo"),
+                                   ARG("remote", ARG_STR, "null", "Only remotes whose URL this glob fits"),
+                                   KWARGS, ARGS_END };
 static const arg_t cloud_args[] = { REFUSED_ARGS, ARGS_END };
 static const arg_t list_args[] = { BANK, CACHEDIR, ARGS_END };
-static const arg_t fetch_args[] = {
-    BANK, { "key", ARG_STR, ARG_REQUIRED, "The value's name" }, CACHEDIR, ARGS_END
-};
-static const arg_t flush_args[] = {
-    BANK, { "key", ARG_STR, "null", "The value's name; the whole bank when not given" }, CACHEDIR, ARGS_END
-};
-static const arg_t store_args[] = { BANK,
-                                    { "key", ARG_STR, ARG_REQUIRED, "The value's name" },
-                                    { "data", ARG_ANY, ARG_REQUIRED, "The value" },
-                                    CACHEDIR,
+static const arg_t fetch_args[] = { BANK, ARG("key", ARG_STR, ARG_REQUIRED, "The value's name"), CACHEDIR,
                                     ARGS_END };
+static const arg_t flush_args[] = {
+    BANK, ARG("key", ARG_STR, "null", "The value's name; the whole bank when not given"), CACHEDIR, ARGS_END
+};
+static const arg_t store_args[] = { BANK, ARG("key", ARG_STR, ARG_REQUIRED, "The value's name"),
+                                    ARG("data", ARG_ANY, ARG_REQUIRED, "The value"), CACHEDIR, ARGS_END };
 
 /* `what` of the minions, and the names that the master has for it. */
 #define CLEAR(name, what, ...)                                                                               \

@@ -11,10 +11,9 @@ runners_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 }
 
 static const arg_t get_args[] = {
-    { "key", ARG_STR, ARG_REQUIRED, "Option, with parts of its value behind it" },
-    { "default", ARG_ANY, "\"\"", "What to return when there is no such option" },
-    { "delimiter", ARG_STR, "\":\"", "What stands between the parts of the key" },
-    ARGS_END
+    ARG("key", ARG_STR, ARG_REQUIRED, "Option, with parts of its value behind it"),
+    ARG("default", ARG_ANY, "\"\"", "What to return when there is no such option"),
+    ARG("delimiter", ARG_STR, "\":\"", "What stands between the parts of the key"), ARGS_END
 };
 
 static const func_t funcs[] = {

@@ -299,49 +299,44 @@ ddns_delete_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table --------------------------------------------------------------------------------------------- */
 
 #define ZONE_NAME                                                                                            \
-    { "zone", ARG_STR, ARG_REQUIRED, "The zone" },                                                           \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "The name in it, with or without the zone"                            \
-    }
-#define TTL ROW("ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it")
+    ARG("zone", ARG_STR, ARG_REQUIRED, "The zone"),                                                          \
+        ARG("name", ARG_STR, ARG_REQUIRED, "The name in it, with or without the zone")
+#define TTL ARG("ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it")
 #define KEY_SERVER                                                                                           \
-    { "keyname", ARG_ANY, ARG_REQUIRED, "Name of the TSIG key; None: the file's first" },                    \
-        { "keyfile", ARG_ANY, ARG_REQUIRED, "JSON file {name: secret}; None: updates are not signed" },      \
-        { "nameserver", ARG_STR, ARG_REQUIRED, "Its IP address" },                                           \
-    {                                                                                                        \
-        "timeout", ARG_INT, "5", "Seconds to wait for it"                                                    \
-    }
+    ARG("keyname", ARG_ANY, ARG_REQUIRED, "Name of the TSIG key; None: the file's first"),                   \
+        ARG("keyfile", ARG_ANY, ARG_REQUIRED, "JSON file {name: secret}; None: updates are not signed"),     \
+        ARG("nameserver", ARG_STR, ARG_REQUIRED, "Its IP address"),                                          \
+        ARG("timeout", ARG_INT, "5", "Seconds to wait for it")
 #define PORT_ALGORITHM                                                                                       \
-    { "port", ARG_INT, "53", "Its port" },                                                                   \
-    {                                                                                                        \
-        "keyalgorithm", ARG_STR, "\"hmac-md5\"", "hmac-md5, hmac-sha1, hmac-sha256, ..."                     \
-    }
+    ARG("port", ARG_INT, "53", "Its port"),                                                                  \
+        ARG("keyalgorithm", ARG_STR, "\"hmac-md5\"", "hmac-md5, hmac-sha1, hmac-sha256, ...")
 
 static const arg_t create_args[] = { ZONE_NAME,
                                      TTL,
-                                     { "rdtype", ARG_STR, ARG_REQUIRED,
-                                       "Type of record: A, CNAME, TXT, ..." },
-                                     { "data", ARG_STR, ARG_REQUIRED, "Its data" },
+                                     ARG("rdtype", ARG_STR, ARG_REQUIRED,
+                                         "Type of record: A, CNAME, TXT, ..."),
+                                     ARG("data", ARG_STR, ARG_REQUIRED, "Its data"),
                                      KEY_SERVER,
                                      PORT_ALGORITHM,
                                      ARGS_END };
-static const arg_t update_args[] = { ZONE_NAME,
-                                     TTL,
-                                     { "rdtype", ARG_STR, ARG_REQUIRED,
-                                       "Type of record: A, CNAME, TXT, ..." },
-                                     { "data", ARG_STR, ARG_REQUIRED, "Its data" },
-                                     KEY_SERVER,
-                                     { "replace", ARG_BOOL, "false", "It shall be the only one of its type" },
-                                     PORT_ALGORITHM,
-                                     ARGS_END };
+static const arg_t update_args[] = {
+    ZONE_NAME,
+    TTL,
+    ARG("rdtype", ARG_STR, ARG_REQUIRED, "Type of record: A, CNAME, TXT, ..."),
+    ARG("data", ARG_STR, ARG_REQUIRED, "Its data"),
+    KEY_SERVER,
+    ARG("replace", ARG_BOOL, "false", "It shall be the only one of its type"),
+    PORT_ALGORITHM,
+    ARGS_END
+};
 static const arg_t delete_args[] = { ZONE_NAME,
                                      KEY_SERVER,
-                                     { "rdtype", ARG_STR, "null", "Only records of this type" },
-                                     { "data", ARG_STR, "null", "Only the one with this data" },
+                                     ARG("rdtype", ARG_STR, "null", "Only records of this type"),
+                                     ARG("data", ARG_STR, "null", "Only the one with this data"),
                                      PORT_ALGORITHM,
                                      ARGS_END };
 static const arg_t add_host_args[] = {
-    ZONE_NAME, TTL, { "ip", ARG_STR, ARG_REQUIRED, "Its IPv4 address" }, KEY_SERVER, PORT_ALGORITHM, ARGS_END
+    ZONE_NAME, TTL, ARG("ip", ARG_STR, ARG_REQUIRED, "Its IPv4 address"), KEY_SERVER, PORT_ALGORITHM, ARGS_END
 };
 static const arg_t delete_host_args[] = { ZONE_NAME, KEY_SERVER, PORT_ALGORITHM, ARGS_END };
 

@@ -14,9 +14,8 @@ runners_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return reply != NULL ? 0 : -EIO;
 }
 
-static const arg_t send_args[] = { { "tag", ARG_STR, ARG_REQUIRED, "The event's tag, used as it is" },
-                                   { "data", ARG_DICT, "null", "The event's data" },
-                                   ARGS_END };
+static const arg_t send_args[] = { ARG("tag", ARG_STR, ARG_REQUIRED, "The event's tag, used as it is"),
+                                   ARG("data", ARG_DICT, "null", "The event's data"), ARGS_END };
 
 static const func_t funcs[] = {
     { "send", runners_event_send, send_args, FN_ACCESS_ADMIN,

@@ -183,16 +183,17 @@ fileserver_clear_file_list_cache(call_ctx_t *ctx, json_t *args, json_t **ret_val
     return 0;
 }
 
-#define BACKEND ROW("backend", ARG_ANY, "null", "Only these backends (roots,git), or all but these (-roots)")
+#define BACKEND ARG("backend", ARG_ANY, "null", "Only these backends (roots,git), or all but these (-roots)")
 
 static const arg_t backend_args[] = { BACKEND, ARGS_END };
-static const arg_t update_args[] = { BACKEND, { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted" }, ARGS_END };
-static const arg_t envs_args[] = { BACKEND, { "sources", ARG_ANY, "false", "By backend" }, ARGS_END };
-static const arg_t list_args[] = { { "saltenv", ARG_STR, "\"base\"", "The environment" }, BACKEND, ARGS_END };
-static const arg_t lock_args[] = { BACKEND,
-                                   { "remote", ARG_STR, "null", "Only remotes whose URL this glob fits" },
+static const arg_t update_args[] = { BACKEND, ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted"), ARGS_END };
+static const arg_t envs_args[] = { BACKEND, ARG("sources", ARG_ANY, "false", "By backend"), ARGS_END };
+static const arg_t list_args[] = { ARG("saltenv", ARG_STR, "\"base\"", "The environment"), BACKEND,
                                    ARGS_END };
-static const arg_t cache_args[] = { { "saltenv", ARG_ANY, "null", "Accepted" }, BACKEND, ARGS_END };
+static const arg_t lock_args[] = { BACKEND,
+                                   ARG("remote", ARG_STR, "null", "Only remotes whose URL this glob fits"),
+                                   ARGS_END };
+static const arg_t cache_args[] = { ARG("saltenv", ARG_ANY, "null", "Accepted"), BACKEND, ARGS_END };
 
 static const func_t funcs[] = {
     { "clear_cache", fileserver_clear_cache, backend_args, FN_ACCESS_ADMIN,

@@ -22,9 +22,8 @@ git_pillar_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-static const arg_t update_args[] = { { "branch", ARG_STR, "null", "Only remotes of this branch" },
-                                     { "repo", ARG_STR, "null", "Only remotes with this URL" },
-                                     ARGS_END };
+static const arg_t update_args[] = { ARG("branch", ARG_STR, "null", "Only remotes of this branch"),
+                                     ARG("repo", ARG_STR, "null", "Only remotes with this URL"), ARGS_END };
 
 static const func_t funcs[] = {
     { "update", git_pillar_update, update_args, FN_ACCESS_ADMIN,

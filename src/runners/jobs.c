@@ -357,15 +357,15 @@ jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define ARG_JID ROW("jid", ARG_STR, ARG_REQUIRED, "The jid to look up")
+#define ARG_JID ARG("jid", ARG_STR, ARG_REQUIRED, "The jid to look up")
 #define ARG_SOURCE                                                                                           \
-    ROW("ext_source", ARG_STR, "null",                                                                       \
+    ARG("ext_source", ARG_STR, "null",                                                                       \
         "The returner to read: it goes before ext_job_cache and master_job_cache")
-#define ARG_PROGRESS ROW("display_progress", ARG_BOOL, "false", "Fire progress events")
-#define ARG_OUTPUT   ROW("outputter", ARG_STR, "null", "Show the result with this outputter")
+#define ARG_PROGRESS ARG("display_progress", ARG_BOOL, "false", "Fire progress events")
+#define ARG_OUTPUT   ARG("outputter", ARG_STR, "null", "Show the result with this outputter")
 
 #define ARG_MINIONS                                                                                          \
-    ROW("minions", ARG_ANY, "null", "Only the returns of these: globs, as a list or as text with commas")
+    ARG("minions", ARG_ANY, "null", "Only the returns of these: globs, as a list or as text with commas")
 
 static const arg_t active_args[] = { ARG_PROGRESS, ARGS_END };
 static const arg_t job_args[] = { ARG_JID, ARG_SOURCE, ARG_PROGRESS, ARG_MINIONS, ARGS_END };
@@ -373,34 +373,34 @@ static const arg_t print_args[] = { ARG_JID, ARG_SOURCE, ARG_MINIONS, ARGS_END }
 static const arg_t jid_args[] = { ARG_JID, ARG_SOURCE, ARGS_END };
 static const arg_t lookup_args[] = { ARG_JID,
                                      ARG_SOURCE,
-                                     { "returned", ARG_BOOL, "true", "Include the minions that returned" },
-                                     { "missing", ARG_BOOL, "false",
-                                       "Include the minions that did not return" },
+                                     ARG("returned", ARG_BOOL, "true", "Include the minions that returned"),
+                                     ARG("missing", ARG_BOOL, "false",
+                                         "Include the minions that did not return"),
                                      ARG_PROGRESS,
                                      ARG_MINIONS,
                                      ARGS_END };
 static const arg_t list_args[] = {
     ARG_SOURCE,
     ARG_OUTPUT,
-    { "search_metadata", ARG_ANY, "null", "A dictionary: one of its pairs must be in the job's metadata" },
-    { "search_function", ARG_ANY, "null", "Globs of functions: a list, or text with commas" },
-    { "search_target", ARG_ANY, "null", "Globs of targets: a list, or text with commas" },
-    { "start_time", ARG_STR, "null", "Only jobs that started then or later" },
-    { "end_time", ARG_STR, "null", "Only jobs that started then or earlier" },
+    ARG("search_metadata", ARG_ANY, "null", "A dictionary: one of its pairs must be in the job's metadata"),
+    ARG("search_function", ARG_ANY, "null", "Globs of functions: a list, or text with commas"),
+    ARG("search_target", ARG_ANY, "null", "Globs of targets: a list, or text with commas"),
+    ARG("start_time", ARG_STR, "null", "Only jobs that started then or later"),
+    ARG("end_time", ARG_STR, "null", "Only jobs that started then or earlier"),
     ARG_PROGRESS,
     ARGS_END
 };
-static const arg_t filter_args[] = { { "count", ARG_INT, ARG_REQUIRED, "How many of the newest jobs" },
-                                     { "filter_find_job", ARG_BOOL, "true", "Leave out saltutil.find_job" },
+static const arg_t filter_args[] = { ARG("count", ARG_INT, ARG_REQUIRED, "How many of the newest jobs"),
+                                     ARG("filter_find_job", ARG_BOOL, "true", "Leave out saltutil.find_job"),
                                      ARG_SOURCE,
                                      ARG_OUTPUT,
                                      ARG_PROGRESS,
                                      ARGS_END };
 static const arg_t last_args[] = { ARG_SOURCE,
                                    ARG_OUTPUT,
-                                   { "metadata", ARG_ANY, "null", "As search_metadata of list_jobs" },
-                                   { "function", ARG_ANY, "null", "As search_function of list_jobs" },
-                                   { "target", ARG_ANY, "null", "As search_target of list_jobs" },
+                                   ARG("metadata", ARG_ANY, "null", "As search_metadata of list_jobs"),
+                                   ARG("function", ARG_ANY, "null", "As search_function of list_jobs"),
+                                   ARG("target", ARG_ANY, "null", "As search_target of list_jobs"),
                                    ARG_PROGRESS,
                                    ARGS_END };
 

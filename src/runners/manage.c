@@ -288,29 +288,21 @@ manage_key_regen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define ARG_TARGETS                                                                                          \
-    { "tgt", ARG_ANY, "\"*\"", "Which minions" },                                                            \
-    {                                                                                                        \
-        "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"                                                  \
-    }
+    ARG("tgt", ARG_ANY, "\"*\"", "Which minions"), ARG("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant")
 #define ARG_WAITING                                                                                          \
-    { "timeout", ARG_INT, "null", "Accepted for Salt's sake: no minion is asked" },                          \
-    {                                                                                                        \
-        "gather_job_timeout", ARG_INT, "null", "Accepted for Salt's sake: no minion is asked"                \
-    }
+    ARG("timeout", ARG_INT, "null", "Accepted for Salt's sake: no minion is asked"),                         \
+        ARG("gather_job_timeout", ARG_INT, "null", "Accepted for Salt's sake: no minion is asked")
 
-static const arg_t status_args[] = {
-    { "output", ARG_BOOL, "true", "Accepted for Salt's sake" }, ARG_TARGETS, ARG_WAITING, ARGS_END
-};
+static const arg_t status_args[] = { ARG("output", ARG_BOOL, "true", "Accepted for Salt's sake"), ARG_TARGETS,
+                                     ARG_WAITING, ARGS_END };
 static const arg_t up_args[] = { ARG_TARGETS, ARG_WAITING, ARGS_END };
-static const arg_t down_args[] = { { "removekeys", ARG_BOOL, "false",
-                                     "Delete the keys of those who are down" },
-                                   ARG_TARGETS,
-                                   ARG_WAITING,
-                                   ARGS_END };
-static const arg_t presence_args[] = { { "subset", ARG_ANY, "null",
-                                         "Only these ids, or only from this network" },
-                                       { "show_ip", ARG_BOOL, "false", "Also show where each connects from" },
-                                       ARGS_END };
+static const arg_t down_args[] = { ARG("removekeys", ARG_BOOL, "false",
+                                       "Delete the keys of those who are down"),
+                                   ARG_TARGETS, ARG_WAITING, ARGS_END };
+static const arg_t presence_args[] = {
+    ARG("subset", ARG_ANY, "null", "Only these ids, or only from this network"),
+    ARG("show_ip", ARG_BOOL, "false", "Also show where each connects from"), ARGS_END
+};
 
 static const arg_t refused_args[] = { REFUSED_ARGS, ARGS_END };
 

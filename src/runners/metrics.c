@@ -15,7 +15,7 @@ metrics_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static const arg_t show_args[] = { { "minions", ARG_BOOL, "false", "Rows of each minion, too" }, ARGS_END };
+static const arg_t show_args[] = { ARG("minions", ARG_BOOL, "false", "Rows of each minion, too"), ARGS_END };
 
 static const func_t funcs[] = {
     { "show", metrics_show, show_args, FN_READONLY | FN_ACCESS_READ,

@@ -29,17 +29,16 @@ runners_mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return minions != NULL ? 0 : -EIO;
 }
 
-static const arg_t get_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Whose values" },
-                                  { "fun", ARG_ANY, ARG_REQUIRED,
-                                    "The name, several with commas between, or a list" },
-                                  { "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant" },
-                                  ARGS_END };
-static const arg_t update_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },
-                                     { "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant" },
-                                     { "clear", ARG_BOOL, "false", "Forget what was there before" },
-                                     { "mine_functions", ARG_ANY, "null",
-                                       "These functions instead of the configured ones" },
-                                     ARGS_END };
+static const arg_t get_args[] = { ARG("tgt", ARG_ANY, ARG_REQUIRED, "Whose values"),
+                                  ARG("fun", ARG_ANY, ARG_REQUIRED,
+                                      "The name, several with commas between, or a list"),
+                                  ARG("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"), ARGS_END };
+static const arg_t update_args[] = {
+    ARG("tgt", ARG_ANY, ARG_REQUIRED, "Which minions"),
+    ARG("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"),
+    ARG("clear", ARG_BOOL, "false", "Forget what was there before"),
+    ARG("mine_functions", ARG_ANY, "null", "These functions instead of the configured ones"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "get", runners_mine_get, get_args, FN_READONLY | FN_ACCESS_READ,

@@ -126,21 +126,17 @@ network_wolmatch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 #define ARG_BROADCAST                                                                                        \
-    { "bcast", ARG_STR, "\"255.255.255.255\"", "Broadcast address" },                                        \
-    {                                                                                                        \
-        "destport", ARG_INT, "9", "UDP port"                                                                 \
-    }
+    ARG("bcast", ARG_STR, "\"255.255.255.255\"", "Broadcast address"),                                       \
+        ARG("destport", ARG_INT, "9", "UDP port")
 
-static const arg_t wol_args[] = { { "mac", ARG_STR, ARG_REQUIRED, "Hardware address" },
-                                  ARG_BROADCAST,
+static const arg_t wol_args[] = { ARG("mac", ARG_STR, ARG_REQUIRED, "Hardware address"), ARG_BROADCAST,
                                   ARGS_END };
 static const arg_t wollist_args[] = {
-    { "maclist", ARG_STR, ARG_REQUIRED, "File with one address in each line" }, ARG_BROADCAST, ARGS_END
+    ARG("maclist", ARG_STR, ARG_REQUIRED, "File with one address in each line"), ARG_BROADCAST, ARGS_END
 };
-static const arg_t wolmatch_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },
-                                       { "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant" },
-                                       ARG_BROADCAST,
-                                       ARGS_END };
+static const arg_t wolmatch_args[] = { ARG("tgt", ARG_ANY, ARG_REQUIRED, "Which minions"),
+                                       ARG("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"),
+                                       ARG_BROADCAST, ARGS_END };
 
 static const func_t funcs[] = {
     { "wol", runners_network_wol, wol_args, FN_ACCESS_ADMIN,

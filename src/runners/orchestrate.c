@@ -277,15 +277,15 @@ orchestrate_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
-static const arg_t list_args[] = { { "limit", ARG_INT, "50", "The newest so many" }, ARGS_END };
-static const arg_t show_args[] = { { "run", ARG_ANY, ARG_REQUIRED, "The run's jid, from orchestrate.list" },
+static const arg_t list_args[] = { ARG("limit", ARG_INT, "50", "The newest so many"), ARGS_END };
+static const arg_t show_args[] = { ARG("run", ARG_ANY, ARG_REQUIRED, "The run's jid, from orchestrate.list"),
                                    ARGS_END };
 static const arg_t graph_args[] = {
-    { "what", ARG_ANY, ARG_REQUIRED, "SLS files that could be run, or the jid of a run" },
-    { "format", ARG_STR, "\"text\"", PLAN_FORMATS },
-    { "saltenv", ARG_STR, "\"base\"", "The environment" },
-    { "pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary" },
-    { "pillarenv", ARG_ANY, "null", "The pillar's environment" },
+    ARG("what", ARG_ANY, ARG_REQUIRED, "SLS files that could be run, or the jid of a run"),
+    ARG("format", ARG_STR, "\"text\"", PLAN_FORMATS),
+    ARG("saltenv", ARG_STR, "\"base\"", "The environment"),
+    ARG("pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary"),
+    ARG("pillarenv", ARG_ANY, "null", "The pillar's environment"),
     ARGS_END,
 };
 

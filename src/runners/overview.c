@@ -317,11 +317,12 @@ overview_health(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 #define READS FN_READONLY | FN_HISTORY | FN_ACCESS_READ
 
-static const arg_t jobs_args[] = { { "count", ARG_INT, "200", "How many of the newest jobs" }, ARGS_END };
-static const arg_t job_args[] = { { "jid", ARG_STR, ARG_REQUIRED, "The jid to look up" }, ARGS_END };
+static const arg_t jobs_args[] = { ARG("count", ARG_INT, "200", "How many of the newest jobs"), ARGS_END };
+static const arg_t job_args[] = { ARG("jid", ARG_STR, ARG_REQUIRED, "The jid to look up"), ARGS_END };
 static const arg_t states_args[] = {
-    { "test", ARG_BOOL, "false", "Runs with test=True, which tell what has drifted" },
-    { "mods", ARG_STR, "\"\"", "The SLS files that were applied, as text with commas; empty: the highstate" },
+    ARG("test", ARG_BOOL, "false", "Runs with test=True, which tell what has drifted"),
+    ARG("mods", ARG_STR, "\"\"",
+        "The SLS files that were applied, as text with commas; empty: the highstate"),
     ARGS_END
 };
 

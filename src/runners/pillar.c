@@ -116,20 +116,20 @@ pillar_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 }
 
 static const arg_t cache_args[] = {
-    { "minion", ARG_STR, "\"*\"", "Whose pillars: a glob" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "saltenv and pillarenv; accepted for Salt's sake" },
+    ARG("minion", ARG_STR, "\"*\"", "Whose pillars: a glob"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "saltenv and pillarenv; accepted for Salt's sake"),
     ARGS_END,
 };
 
 static const arg_t show_pillar_args[] = {
-    { "minion", ARG_STR, "\"*\"", "Whose pillar; * is one of no minion, without grains" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "saltenv and pillarenv; others are grains for this call" },
+    ARG("minion", ARG_STR, "\"*\"", "Whose pillar; * is one of no minion, without grains"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "saltenv and pillarenv; others are grains for this call"),
     ARGS_END,
 };
 
 static const arg_t show_top_args[] = {
-    { "minion", ARG_STR, "null", "With whose grains the top file is rendered" },
-    { "saltenv", ARG_STR, "\"base\"", "The environment" },
+    ARG("minion", ARG_STR, "null", "With whose grains the top file is rendered"),
+    ARG("saltenv", ARG_STR, "\"base\"", "The environment"),
     ARGS_END,
 };
 

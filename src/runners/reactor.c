@@ -51,20 +51,17 @@ reactor_set_leader(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return ask_reactor(ctx, "set_leader", &fields, ret_value, err);
 }
 
-static const arg_t list_args[] = { { "saltenv", ARG_STR, "\"base\"", "Not used" },
-                                   { "test", ARG_ANY, "null", "Not used" },
-                                   ARGS_END };
-static const arg_t add_args[] = { { "event", ARG_STR, ARG_REQUIRED, "The tag, a glob" },
-                                  { "reactors", ARG_ANY, ARG_REQUIRED,
-                                    "A file or a list of files: paths or salt:// URLs" },
-                                  { "saltenv", ARG_STR, "\"base\"", "Not used" },
-                                  { "test", ARG_ANY, "null", "Not used" },
-                                  ARGS_END };
-static const arg_t delete_args[] = { { "event", ARG_STR, ARG_REQUIRED, "The tag as it is listed" },
-                                     { "saltenv", ARG_STR, "\"base\"", "Not used" },
-                                     { "test", ARG_ANY, "null", "Not used" },
-                                     ARGS_END };
-static const arg_t leader_args[] = { { "value", ARG_BOOL, "true", "Whether events are reacted to" },
+static const arg_t list_args[] = { ARG("saltenv", ARG_STR, "\"base\"", "Not used"),
+                                   ARG("test", ARG_ANY, "null", "Not used"), ARGS_END };
+static const arg_t add_args[] = {
+    ARG("event", ARG_STR, ARG_REQUIRED, "The tag, a glob"),
+    ARG("reactors", ARG_ANY, ARG_REQUIRED, "A file or a list of files: paths or salt:// URLs"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Not used"), ARG("test", ARG_ANY, "null", "Not used"), ARGS_END
+};
+static const arg_t delete_args[] = { ARG("event", ARG_STR, ARG_REQUIRED, "The tag as it is listed"),
+                                     ARG("saltenv", ARG_STR, "\"base\"", "Not used"),
+                                     ARG("test", ARG_ANY, "null", "Not used"), ARGS_END };
+static const arg_t leader_args[] = { ARG("value", ARG_BOOL, "true", "Whether events are reacted to"),
                                      ARGS_END };
 
 static const func_t funcs[] = {

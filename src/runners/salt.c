@@ -74,20 +74,20 @@ salt_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-static const arg_t cmd_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "Execution function" },
-                                  { "args", ARG_LIST, ARG_STAR, "Its positional arguments" },
-                                  { "kwargs", ARG_DICT, ARG_STARSTAR, "Its keyword arguments; with_pillar" },
+static const arg_t cmd_args[] = { ARG("fun", ARG_STR, ARG_REQUIRED, "Execution function"),
+                                  ARG("args", ARG_LIST, ARG_STAR, "Its positional arguments"),
+                                  ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Its keyword arguments; with_pillar"),
                                   ARGS_END };
 static const arg_t execute_args[] = {
-    { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },
-    { "fun", ARG_STR, ARG_REQUIRED, "Execution function" },
-    { "arg", ARG_ANY, "[]", "Its positional arguments" },
-    { "timeout", ARG_INT, "null", "Seconds without news after which to stop waiting" },
-    { "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant" },
-    { "ret", ARG_STR, "\"\"", "Accepted for Salt's sake" },
-    { "jid", ARG_STR, "\"\"", "Accepted for Salt's sake: the master picks the jid" },
-    { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    ARG("tgt", ARG_ANY, ARG_REQUIRED, "Which minions"),
+    ARG("fun", ARG_STR, ARG_REQUIRED, "Execution function"),
+    ARG("arg", ARG_ANY, "[]", "Its positional arguments"),
+    ARG("timeout", ARG_INT, "null", "Seconds without news after which to stop waiting"),
+    ARG("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"),
+    ARG("ret", ARG_STR, "\"\"", "Accepted for Salt's sake"),
+    ARG("jid", ARG_STR, "\"\"", "Accepted for Salt's sake: the master picks the jid"),
+    ARG("kwarg", ARG_DICT, "null", "Its keyword arguments"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake"),
     ARGS_END
 };
 

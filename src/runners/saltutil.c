@@ -75,11 +75,11 @@ runners_saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
-static const arg_t sync_args[] = { { "saltenv", ARG_STR, "\"base\"",
-                                     "The environment, or several with commas between" },
-                                   { "extmod_whitelist", ARG_ANY, "null", "Only these: {kind: [name]}" },
-                                   { "extmod_blacklist", ARG_ANY, "null", "Not these: {kind: [name]}" },
-                                   ARGS_END };
+static const arg_t sync_args[] = {
+    ARG("saltenv", ARG_STR, "\"base\"", "The environment, or several with commas between"),
+    ARG("extmod_whitelist", ARG_ANY, "null", "Only these: {kind: [name]}"),
+    ARG("extmod_blacklist", ARG_ANY, "null", "Not these: {kind: [name]}"), ARGS_END
+};
 
 #define SYNC(name, key, folder)                                                                              \
     { "sync_" #name,                                                                                         \

@@ -143,12 +143,13 @@ runners_schedule_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-static const arg_t list_args[] = { { "show_disabled", ARG_BOOL, "true", "False: only jobs that are enabled" },
-                                   ARGS_END };
-static const arg_t name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The job's name" }, ARGS_END };
-static const arg_t any_args[] = { { "name", ARG_STR, "\"\"", "The job's name; without it all" }, ARGS_END };
-static const arg_t run_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-                                  { "force", ARG_BOOL, "false", "A job that is disabled runs, too" },
+static const arg_t list_args[] = {
+    ARG("show_disabled", ARG_BOOL, "true", "False: only jobs that are enabled"), ARGS_END
+};
+static const arg_t name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"), ARGS_END };
+static const arg_t any_args[] = { ARG("name", ARG_STR, "\"\"", "The job's name; without it all"), ARGS_END };
+static const arg_t run_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+                                  ARG("force", ARG_BOOL, "false", "A job that is disabled runs, too"),
                                   ARGS_END };
 
 static const func_t funcs[] = {

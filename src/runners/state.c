@@ -342,67 +342,63 @@ runners_state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 /* ---- the table ----------------------------------------------------------------------------- */
 
 #define ARGS_PILLAR                                                                                          \
-    { "pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary" },                                     \
-        { "pillarenv", ARG_ANY, "null", "The pillar's environment" },                                        \
-    {                                                                                                        \
-        "pillar_enc", ARG_ANY, "null", "The renderer that decrypts its texts: gpg"                           \
-    }
+    ARG("pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary"),                                    \
+        ARG("pillarenv", ARG_ANY, "null", "The pillar's environment"),                                       \
+        ARG("pillar_enc", ARG_ANY, "null", "The renderer that decrypts its texts: gpg")
 #define ARGS_RUN                                                                                             \
-    { "max_parallel", ARG_ANY, "null", "Steps with `parallel` that are at work at one time" },               \
-    {                                                                                                        \
-        "from", ARG_STR, "null", "The ID of the first step to run"                                           \
-    }
+    ARG("max_parallel", ARG_ANY, "null", "Steps with `parallel` that are at work at one time"),              \
+        ARG("from", ARG_STR, "null", "The ID of the first step to run")
 
 static const arg_t orchestrate_args[] = {
-    { "mods", ARG_ANY, "null", "SLS files: text with commas, or a list" },
-    { "saltenv", ARG_STR, "\"base\"", "The environment" },
-    { "test", ARG_ANY, "null", "Only say what would be done" },
-    { "exclude", ARG_ANY, "null", "SLS and IDs that are left out" },
+    ARG("mods", ARG_ANY, "null", "SLS files: text with commas, or a list"),
+    ARG("saltenv", ARG_STR, "\"base\"", "The environment"),
+    ARG("test", ARG_ANY, "null", "Only say what would be done"),
+    ARG("exclude", ARG_ANY, "null", "SLS and IDs that are left out"),
     ARGS_PILLAR,
-    { "orchestration_jid", ARG_ANY, "null", "Given by an orchestration that begins this one" },
+    ARG("orchestration_jid", ARG_ANY, "null", "Given by an orchestration that begins this one"),
     ARGS_RUN,
-    { "resume", ARG_ANY, "null", "Go on with this run instead: its jid, from orchestrate.list" },
-    { "unsure", ARG_STR, "null", "rerun: do again what the master was doing when it was killed" },
+    ARG("resume", ARG_ANY, "null", "Go on with this run instead: its jid, from orchestrate.list"),
+    ARG("unsure", ARG_STR, "null", "rerun: do again what the master was doing when it was killed"),
     ARGS_END,
 };
 
 static const arg_t single_args[] = {
-    { "fun", ARG_STR, ARG_REQUIRED, "The state, as salt.function" },
-    { "name", ARG_ANY, ARG_REQUIRED, "Its name" },
-    { "test", ARG_ANY, "null", "Only say what would be done" },
-    { "queue", ARG_ANY, "false", "Accepted for Salt's sake" },
-    { "pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "The state's arguments" },
+    ARG("fun", ARG_STR, ARG_REQUIRED, "The state, as salt.function"),
+    ARG("name", ARG_ANY, ARG_REQUIRED, "Its name"),
+    ARG("test", ARG_ANY, "null", "Only say what would be done"),
+    ARG("queue", ARG_ANY, "false", "Accepted for Salt's sake"),
+    ARG("pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "The state's arguments"),
     ARGS_END,
 };
 
 static const arg_t high_args[] = {
-    { "data", ARG_DICT, ARG_REQUIRED, "High data" },
-    { "test", ARG_ANY, "null", "Only say what would be done" },
-    { "queue", ARG_ANY, "false", "Accepted for Salt's sake" },
-    { "pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    ARG("data", ARG_DICT, ARG_REQUIRED, "High data"),
+    ARG("test", ARG_ANY, "null", "Only say what would be done"),
+    ARG("queue", ARG_ANY, "false", "Accepted for Salt's sake"),
+    ARG("pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake"),
     ARGS_END,
 };
 
 static const arg_t show_args[] = {
-    { "mods", ARG_ANY, ARG_REQUIRED, "SLS files: text with commas, or a list" },
-    { "saltenv", ARG_STR, "\"base\"", "The environment" },
-    { "test", ARG_ANY, "null", "Accepted for Salt's sake" },
-    { "queue", ARG_ANY, "false", "Accepted for Salt's sake" },
+    ARG("mods", ARG_ANY, ARG_REQUIRED, "SLS files: text with commas, or a list"),
+    ARG("saltenv", ARG_STR, "\"base\"", "The environment"),
+    ARG("test", ARG_ANY, "null", "Accepted for Salt's sake"),
+    ARG("queue", ARG_ANY, "false", "Accepted for Salt's sake"),
     ARGS_PILLAR,
     ARGS_END,
 };
 
 static const arg_t pause_args[] = {
-    { "jid", ARG_ANY, ARG_REQUIRED, "The run's jid" },
-    { "state_id", ARG_STR, "null", "Before which ID it waits; all by default" },
-    { "duration", ARG_ANY, "null", "Seconds" },
+    ARG("jid", ARG_ANY, ARG_REQUIRED, "The run's jid"),
+    ARG("state_id", ARG_STR, "null", "Before which ID it waits; all by default"),
+    ARG("duration", ARG_ANY, "null", "Seconds"),
     ARGS_END,
 };
 static const arg_t resume_args[] = {
-    { "jid", ARG_ANY, ARG_REQUIRED, "The run's jid" },
-    { "state_id", ARG_STR, "null", "The ID it waits before; all by default" },
+    ARG("jid", ARG_ANY, ARG_REQUIRED, "The run's jid"),
+    ARG("state_id", ARG_STR, "null", "The ID it waits before; all by default"),
     ARGS_END,
 };
 

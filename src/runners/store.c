@@ -149,13 +149,13 @@ store_restore_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static const arg_t backup_args[] = { { "path", ARG_STR, ARG_REQUIRED, "The file to make" },
-                                     { "keys", ARG_BOOL, "false", "Save the folder of keys, too" },
+static const arg_t backup_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, "The file to make"),
+                                     ARG("keys", ARG_BOOL, "false", "Save the folder of keys, too"),
                                      ARGS_END };
-static const arg_t check_args[] = { { "path", ARG_STR, "null", "A backup; the store itself by default" },
-                                    { "full", ARG_BOOL, "false", "Compare indexes with tables, too" },
+static const arg_t check_args[] = { ARG("path", ARG_STR, "null", "A backup; the store itself by default"),
+                                    ARG("full", ARG_BOOL, "false", "Compare indexes with tables, too"),
                                     ARGS_END };
-static const arg_t restore_args[] = { { "path", ARG_STR, ARG_REQUIRED, "The backup" }, ARGS_END };
+static const arg_t restore_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, "The backup"), ARGS_END };
 
 static const func_t funcs[] = {
     { "backup", store_backup_, backup_args, FN_ACCESS_ADMIN,

@@ -117,9 +117,9 @@ survey_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t survey_args[] = {
-    { "args", ARG_LIST, ARG_STAR, "A target, a function and its positional arguments" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR,
-      "survey_sort (down or up), tgt_type (compound or pcre), the function's own" },
+    ARG("args", ARG_LIST, ARG_STAR, "A target, a function and its positional arguments"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR,
+        "survey_sort (down or up), tgt_type (compound or pcre), the function's own"),
     ARGS_END
 };
 

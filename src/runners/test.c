@@ -82,11 +82,10 @@ test_stream(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static const arg_t any_args[] = { { "args", ARG_LIST, ARG_STAR, "Positional arguments" },
-                                  { "kwargs", ARG_DICT, ARG_STARSTAR, "Keyword arguments" },
-                                  ARGS_END };
-static const arg_t metasyntactic_args[] = { { "locality", ARG_STR, "\"us\"", "us or uk" }, ARGS_END };
-static const arg_t sleep_args[] = { { "s_time", ARG_FLOAT, "10", "Seconds" }, ARGS_END };
+static const arg_t any_args[] = { ARG("args", ARG_LIST, ARG_STAR, "Positional arguments"),
+                                  ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Keyword arguments"), ARGS_END };
+static const arg_t metasyntactic_args[] = { ARG("locality", ARG_STR, "\"us\"", "us or uk"), ARGS_END };
+static const arg_t sleep_args[] = { ARG("s_time", ARG_FLOAT, "10", "Seconds"), ARGS_END };
 
 static const func_t funcs[] = {
     { "arg", runners_test_arg, any_args, FN_READONLY | FN_ACCESS_READ,

@@ -71,20 +71,19 @@ vault_unseal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-#define MINION_ROW ROW("minion_id", ARG_STR, ARG_REQUIRED, "The minion")
+#define MINION_ROW ARG("minion_id", ARG_STR, ARG_REQUIRED, "The minion")
 static const arg_t token_args[] = {
     MINION_ROW,
-    { "signature", ARG_ANY, ARG_REQUIRED, "Not used: who asks is known by the connection" },
-    { "impersonated_by_master", ARG_ANY, "false", "Not used" },
-    { "ttl", ARG_ANY, "null", "How long the token holds, where the master lets minions say so" },
-    { "uses", ARG_ANY, "null", "How often it may be used; likewise" },
+    ARG("signature", ARG_ANY, ARG_REQUIRED, "Not used: who asks is known by the connection"),
+    ARG("impersonated_by_master", ARG_ANY, "false", "Not used"),
+    ARG("ttl", ARG_ANY, "null", "How long the token holds, where the master lets minions say so"),
+    ARG("uses", ARG_ANY, "null", "How often it may be used; likewise"),
     ARGS_END
 };
-static const arg_t show_args[] = { MINION_ROW,
-                                   { "refresh_pillar", ARG_ANY, "null",
-                                     "Not used: the pillar that the minion has counts" },
-                                   { "expire", ARG_ANY, "null", "Not used: nothing is kept" },
-                                   ARGS_END };
+static const arg_t show_args[] = {
+    MINION_ROW, ARG("refresh_pillar", ARG_ANY, "null", "Not used: the pillar that the minion has counts"),
+    ARG("expire", ARG_ANY, "null", "Not used: nothing is kept"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "generate_token", vault_generate_token, token_args, FN_ACCESS_ADMIN | FN_SECRET,

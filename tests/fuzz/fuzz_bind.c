@@ -15,20 +15,19 @@ echo_args(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t typed[] = {
-    { "s", ARG_STR, ARG_REQUIRED, "x" }, { "i", ARG_INT, "5", "x" },
-    { "f", ARG_FLOAT, "null", "x" },     { "b", ARG_BOOL, "true", "x" },
-    { "l", ARG_LIST, "[]", "x" },        { "d", ARG_DICT, "{}", "x" },
-    { "a", ARG_ANY, "null", "x" },       ARGS_END,
+    ARG("s", ARG_STR, ARG_REQUIRED, "x"), ARG("i", ARG_INT, "5", "x"),
+    ARG("f", ARG_FLOAT, "null", "x"),     ARG("b", ARG_BOOL, "true", "x"),
+    ARG("l", ARG_LIST, "[]", "x"),        ARG("d", ARG_DICT, "{}", "x"),
+    ARG("a", ARG_ANY, "null", "x"),       ARGS_END,
 };
 static const arg_t stars[] = {
-    { "a", ARG_ANY, ARG_REQUIRED, "x" },
-    { "r", ARG_ANY, ARG_STAR, "x" },
-    { "only", ARG_INT, "1", "x" },
-    { "k", ARG_ANY, ARG_STARSTAR, "x" },
+    ARG("a", ARG_ANY, ARG_REQUIRED, "x"),
+    ARG("r", ARG_ANY, ARG_STAR, "x"),
+    ARG("only", ARG_INT, "1", "x"),
+    ARG("k", ARG_ANY, ARG_STARSTAR, "x"),
     ARGS_END,
 };
-static const arg_t two[] = { { "a", ARG_STR, ARG_REQUIRED, "x" },
-                             { "b", ARG_STR, ARG_REQUIRED, "x" },
+static const arg_t two[] = { ARG("a", ARG_STR, ARG_REQUIRED, "x"), ARG("b", ARG_STR, ARG_REQUIRED, "x"),
                              ARGS_END };
 
 static const func_t funcs[] = {
@@ -48,17 +47,16 @@ has_type(const json_t *v, const arg_t *row)
         [ARG_BOOL] = JSON_TRUE,  [ARG_LIST] = JSON_ARRAY,  [ARG_DICT] = JSON_OBJECT,
     };
 
-    if (row->type == ARG_ANY ||
-        (json_is_null(v) && row->dflt != ARG_REQUIRED && strcmp(row->dflt, "null") == 0))
+    if (arg_type(row) == ARG_ANY || (json_is_null(v) && !arg_is(row, ARG_REQUIRED) && arg_is(row, "null")))
         return true;
-    return (json_is_boolean(v) ? JSON_TRUE : (int) json_typeof(v)) == types[row->type];
+    return (json_is_boolean(v) ? JSON_TRUE : (int) json_typeof(v)) == types[arg_type(row)];
 }
 
 static void
 check_bound(const func_t *f, const json_t *bound)
 {
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
-        const json_t *v = json_object_get(bound, row->name);
+    for (const arg_t *row = f->args; row != NULL && row->text != NULL; row++) {
+        const json_t *v = json_object_get(bound, arg_name(row));
         salt_assert(v != NULL && has_type(v, row));
     }
 }

@@ -28,7 +28,7 @@ echo(call_ctx_t *ctx, py_t *args, fail_t *err)
     return py_ref(py_dict_gets(args, "value"));
 }
 
-static const arg_t echo_args[] = { { "value", ARG_ANY, "null", "x" }, ARGS_END };
+static const arg_t echo_args[] = { ARG("value", ARG_ANY, "null", "x"), ARGS_END };
 static const func_t funcs[] = { { "echo", NATIVE(echo), echo_args, FN_NATIVE, "x" } };
 static const plugin_t fake = { .kind = PLUGIN_EXEC, .file = "fake", .doc = "x", FUNCS(funcs) };
 static const plugin_t *const plugins[] = { &fake };

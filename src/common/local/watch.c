@@ -36,14 +36,14 @@ typedef struct watch {
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 #define ROWS(node)                                                                                           \
-    { "tagmatch", ARG_STR, "\"*\"", "Glob or regular expression for tags" },                                 \
-        { "count", ARG_INT, "-1", "How many events to wait for; -1: for ever" },                             \
-        { "quiet", ARG_BOOL, "false", "Write nothing, only wait" },                                          \
-        { "sock_dir", ARG_STR, "null", "Where the bus's socket is; as configured by default" },              \
-        { "pretty", ARG_BOOL, "false", "JSON on several lines, sorted" },                                    \
-        { "node", ARG_STR, node, "Whose bus: master or minion" },                                            \
-        { "since", ARG_ANY, "null", "Number, time or age of the first event" },                              \
-        { "timeout", ARG_ANY, "null", "Seconds after which to give up" }, ARGS_END
+    ARG("tagmatch", ARG_STR, "\"*\"", "Glob or regular expression for tags"),                                \
+        ARG("count", ARG_INT, "-1", "How many events to wait for; -1: for ever"),                            \
+        ARG("quiet", ARG_BOOL, "false", "Write nothing, only wait"),                                         \
+        ARG("sock_dir", ARG_STR, "null", "Where the bus's socket is; as configured by default"),             \
+        ARG("pretty", ARG_BOOL, "false", "JSON on several lines, sorted"),                                   \
+        ARG("node", ARG_STR, node, "Whose bus: master or minion"),                                           \
+        ARG("since", ARG_ANY, "null", "Number, time or age of the first event"),                             \
+        ARG("timeout", ARG_ANY, "null", "Seconds after which to give up"), ARGS_END
 
 const arg_t watch_args[] = { ROWS("\"master\"") };
 const arg_t watch_args_minion[] = { ROWS("\"minion\"") };

@@ -134,7 +134,7 @@ static const struct {
 json_t *
 bind_default(const arg_t *row)
 {
-    json_t *v = json_loads(row->dflt, JSON_DECODE_ANY, NULL);
+    json_t *v = json_loads(arg_dflt(row), JSON_DECODE_ANY, NULL);
 
     salt_assert(v != NULL); /* registry_check refuses such a row */
     return v;
@@ -166,20 +166,20 @@ bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kw
         return bind_default(row);
 
     /* Convert `v` to the row's type. None stands for the default where the type does not admit it. */
-    json_t *v = at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name);
+    json_t *v = at < places->n ? json_array_get(args, at) : json_object_get(kwargs, arg_name(row));
     int have = json_is_boolean(v) ? JSON_TRUE : (int) json_typeof(v);
-    if (row->type == ARG_ANY || have == types[row->type].json)
+    if (arg_type(row) == ARG_ANY || have == types[arg_type(row)].json)
         return json_incref(v);
-    if (json_is_null(v) && row->dflt != ARG_REQUIRED && row->type != ARG_BOOL)
+    if (json_is_null(v) && !arg_is(row, ARG_REQUIRED) && arg_type(row) != ARG_BOOL)
         return bind_default(row);
-    if (json_is_null(v) && row->dflt != ARG_REQUIRED && strcmp(row->dflt, "null") == 0)
+    if (json_is_null(v) && !arg_is(row, ARG_REQUIRED) && arg_is(row, "null"))
         return json_null();
-    json_t *made = json_is_null(v) && row->type != ARG_BOOL ? NULL : types[row->type].convert(v);
+    json_t *made = json_is_null(v) && arg_type(row) != ARG_BOOL ? NULL : types[arg_type(row)].convert(v);
     if (made != NULL)
         return made;
     AUTO_FREE char *shown = value_repr(v);
     fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() argument '%s' must be %s, not %.*s%s", places->f->name,
-              row->name, types[row->type].words, (int) SHOWN_LEN, shown,
+              arg_name(row), types[arg_type(row)].words, (int) SHOWN_LEN, shown,
               strlen(shown) > SHOWN_LEN ? "..." : "");
     return NULL;
 }
@@ -202,13 +202,13 @@ bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *
         v = bind_value_of(&places, &f->args[i], args, kwargs, err);
         if (v == NULL)
             return NULL;
-        json_object_set_new(out, f->args[i].name, v);
+        json_object_set_new(out, arg_name(&f->args[i]), v);
     }
 
     /* Pass Salt's own keywords (__pub_jid and the like) to functions that ask for them (FN_RAW_KWARGS). */
     const shape_t *s = &places.shape;
     if (s->starstar != NULL && (f->flags & FN_RAW_KWARGS) != 0) {
-        json_t *extra = json_object_get(out, s->starstar->name);
+        json_t *extra = json_object_get(out, arg_name(s->starstar));
         json_object_foreach (pub, key, v) {
             AUTO_FREE char *name = str_starts(key, "__pub_") ? xstrdup(key) : xasprintf("__pub_%s", key);
             json_object_set(extra, name, v);
@@ -260,8 +260,8 @@ func_argspec(const func_t *f)
     json_t *names = json_array(), *defaults = json_array();
 
     for (size_t i = 0; i < s.n_pos; i++) {
-        json_array_append_new(names, json_string(s.pos[i].name));
-        if (s.pos[i].dflt != ARG_REQUIRED)
+        json_array_append_new(names, json_string(arg_name(&s.pos[i])));
+        if (!arg_is(&s.pos[i], ARG_REQUIRED))
             json_array_append_new(defaults, bind_default(&s.pos[i]));
     }
     if (json_array_size(names) == 0) {

@@ -130,9 +130,9 @@ call_check_absent(call_ctx_t *ctx, const func_t *f, const json_t *bound, const j
     size_t i;
 
     /* A caller that names nothing means all, or what the function does without it. */
-    while (row != NULL && row->name != NULL && !str_eq(row->name, finds))
+    while (row != NULL && row->text != NULL && !str_eq(arg_name(row), finds))
         row++;
-    bool optional = row != NULL && row->name != NULL && row->dflt != ARG_REQUIRED;
+    bool optional = row != NULL && row->text != NULL && !arg_is(row, ARG_REQUIRED);
     if (given == NULL || json_is_null(given) || str_eq(json_string_value(given), "*") ||
         (optional && !value_truthy(given)))
         return;

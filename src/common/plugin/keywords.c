@@ -36,11 +36,11 @@ next_own(name_walk_t *self)
     /* A mod_watch that is called itself is its own `also`: it is walked once. */
     for (; self->f != NULL; self->f = self->f == first && also != first ? also : NULL) {
         const arg_t *row = self->row != NULL ? self->row + 1 : self->f->args;
-        while (row != NULL && row->name != NULL && row->dflt != ARG_REQUIRED && *row->dflt == '*')
+        while (row != NULL && row->text != NULL && *arg_dflt(row) == '*')
             row++;
-        self->row = row != NULL && row->name != NULL ? row : NULL;
+        self->row = row != NULL && row->text != NULL ? row : NULL;
         if (self->row != NULL)
-            return self->row->name;
+            return arg_name(self->row);
     }
     return *self->word != NULL ? *self->word++ : NULL;
 }
@@ -65,9 +65,9 @@ keyword_fit(const keyword_names_t *names, const char *key, char **ret_near)
 
     /* The words of `takes`. */
     const arg_t *row = shape.starstar;
-    char **words = str_split(row != NULL && row->takes != NULL ? row->takes : "", " ", true);
+    char **words = str_split(row != NULL ? arg_takes(row) : "", " ", true);
 
-    bool free_for_all = shape.starstar != NULL && shape.starstar->takes == NULL;
+    bool free_for_all = shape.starstar != NULL && *arg_takes(shape.starstar) == '\0';
     name_walk_t walk = { .names = names, .f = free_for_all ? NULL : names->f, .word = words };
     keyword_fit_t fit = KEYWORD_NAMED;
     const char *near;

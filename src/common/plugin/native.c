@@ -44,7 +44,7 @@ bind_native(const func_t *f, const py_args_t *args, fail_t *err)
         return NULL;
     py_t *dict = py_dict();
     for (size_t i = 0; i < places.shape.n; i++)
-        py_dict_sets_new(dict, f->args[i].name, native_value_of(&places, &f->args[i], args));
+        py_dict_sets_new(dict, arg_name(&f->args[i]), native_value_of(&places, &f->args[i], args));
     return dict;
 }
 

@@ -8,17 +8,17 @@ shape_of(const func_t *f)
 {
     shape_t s = { .pos = f->args, .only = NULL };
 
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++, s.n++) {
-        if (row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0) {
+    for (const arg_t *row = f->args; row != NULL && row->text != NULL; row++, s.n++) {
+        if (arg_is(row, ARG_STARSTAR)) {
             s.starstar = row;
-        } else if (row->dflt != NULL && strcmp(row->dflt, ARG_STAR) == 0) {
+        } else if (arg_is(row, ARG_STAR)) {
             s.star = row;
             s.only = row + 1;
         } else if (s.star != NULL) {
             s.n_only++;
         } else {
             s.n_pos++;
-            s.n_required += row->dflt == ARG_REQUIRED;
+            s.n_required += arg_is(row, ARG_REQUIRED);
         }
     }
     return s;
@@ -28,11 +28,11 @@ const arg_t *
 shape_named(const shape_t *self, const char *key)
 {
     for (size_t i = 0; i < self->n_pos; i++) {
-        if (strcmp(self->pos[i].name, key) == 0)
+        if (strcmp(arg_name(&self->pos[i]), key) == 0)
             return &self->pos[i];
     }
     for (size_t i = 0; i < self->n_only; i++) {
-        if (strcmp(self->only[i].name, key) == 0)
+        if (strcmp(arg_name(&self->only[i]), key) == 0)
             return &self->only[i];
     }
     return NULL;
@@ -92,7 +92,7 @@ place_too_many(const places_t *self, fail_t *err)
 static bool
 lacks(const places_t *self, const arg_t *row)
 {
-    return row->dflt == ARG_REQUIRED && self->of[row - self->f->args] == NO_PLACE;
+    return arg_is(row, ARG_REQUIRED) && self->of[row - self->f->args] == NO_PLACE;
 }
 
 /* Report required rows without a value, listed as Python does: 'a', 'b', and 'c'. */
@@ -112,7 +112,7 @@ place_check_missing(const places_t *self, const arg_t *rows, size_t n, const cha
         seen++;
         if (seen > 1)
             buf_puts(&names, seen < missing ? ", " : missing == 2 ? " and " : ", and ");
-        buf_printf(&names, "'%s'", rows[i].name);
+        buf_printf(&names, "'%s'", arg_name(&rows[i]));
     }
     return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() missing %zu required %s argument%s: %s",
                      self->f->name, missing, kind, missing == 1 ? "" : "s", buf_str(&names));

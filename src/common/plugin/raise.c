@@ -29,9 +29,8 @@ error_error(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return fail_set(err, -ECANCELED, "%s: %s", name[0] != '\0' ? name : "Exception", message);
 }
 
-static const arg_t error_args[] = { { "name", ARG_STR, "null", "Name of an exception" },
-                                    { "message", ARG_STR, "\"\"", "Its text" },
-                                    ARGS_END };
+static const arg_t error_args[] = { ARG("name", ARG_STR, "null", "Name of an exception"),
+                                    ARG("message", ARG_STR, "\"\"", "Its text"), ARGS_END };
 
 const func_t raise_funcs[1] = {
     { "error", error_error, error_args, FN_READONLY | FN_ACCESS_READ,

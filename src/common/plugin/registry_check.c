@@ -19,9 +19,10 @@ registry_check_function(const registry_t *self, const plugin_t *p, const func_t 
         return fail_set(err, -EINVAL, "a row without name or function");
     if (f->doc == NULL || *f->doc == '\0')
         return fail_set(err, -EINVAL, "%s has no doc", f->name);
-    for (const arg_t *row = f->args; (f->flags & FN_NATIVE) != 0 && row != NULL && row->name != NULL; row++) {
-        if (row->type != ARG_ANY && row->dflt != NULL && *row->dflt != '*')
-            return fail_set(err, -EINVAL, "%s: a native function converts '%s' itself", f->name, row->name);
+    for (const arg_t *row = f->args; (f->flags & FN_NATIVE) != 0 && row != NULL && row->text != NULL; row++) {
+        if (arg_type(row) != ARG_ANY && !arg_is(row, ARG_REQUIRED) && *arg_dflt(row) != '*')
+            return fail_set(err, -EINVAL, "%s: a native function converts '%s' itself", f->name,
+                            arg_name(row));
     }
     if ((checks_of[self->kind] & EXAMPLE) != 0 && strstr(f->doc, "CLI Example") == NULL)
         return fail_set(err, -EINVAL, "the doc of %s has no CLI Example", f->name);
@@ -32,26 +33,23 @@ registry_check_function(const registry_t *self, const plugin_t *p, const func_t 
 
     /* Checks the row's arguments. */
     bool optional = false;
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
-        if (row->help == NULL || *row->help == '\0')
-            return fail_set(err, -EINVAL, "%s: argument '%s' has no help", f->name, row->name);
+    for (const arg_t *row = f->args; row != NULL && row->text != NULL; row++) {
         for (const arg_t *before = f->args; before < row; before++) {
-            if (strcmp(before->name, row->name) == 0)
-                return fail_set(err, -EINVAL, "%s: two arguments '%s'", f->name, row->name);
+            if (strcmp(arg_name(before), arg_name(row)) == 0)
+                return fail_set(err, -EINVAL, "%s: two arguments '%s'", f->name, arg_name(row));
         }
-        bool literal = row->dflt != ARG_REQUIRED && strcmp(row->dflt, ARG_STAR) != 0 &&
-                       strcmp(row->dflt, ARG_STARSTAR) != 0;
-        json_auto_t *v = literal ? json_loads(row->dflt, JSON_DECODE_ANY, NULL) : NULL;
+        bool literal = !arg_is(row, ARG_REQUIRED) && !arg_is(row, ARG_STAR) && !arg_is(row, ARG_STARSTAR);
+        json_auto_t *v = literal ? json_loads(arg_dflt(row), JSON_DECODE_ANY, NULL) : NULL;
         if (literal && v == NULL)
-            return fail_set(err, -EINVAL, "%s: the default of '%s' is not JSON: %s", f->name, row->name,
-                            row->dflt);
-        if (row > f->args && row[-1].dflt != ARG_REQUIRED && strcmp(row[-1].dflt, ARG_STARSTAR) == 0)
+            return fail_set(err, -EINVAL, "%s: the default of '%s' is not JSON: %s", f->name, arg_name(row),
+                            arg_dflt(row));
+        if (row > f->args && arg_is(row - 1, ARG_STARSTAR))
             return fail_set(err, -EINVAL, "%s: argument '%s' after the one that takes all keywords", f->name,
-                            row->name);
-        if (row->dflt == ARG_REQUIRED && optional)
+                            arg_name(row));
+        if (arg_is(row, ARG_REQUIRED) && optional)
             return fail_set(err, -EINVAL, "%s: required argument '%s' after one with a default", f->name,
-                            row->name);
-        optional = optional || (row->dflt != ARG_REQUIRED && *row->dflt != '*');
+                            arg_name(row));
+        optional = optional || (!arg_is(row, ARG_REQUIRED) && *arg_dflt(row) != '*');
     }
     return 0;
 }

@@ -74,8 +74,8 @@ take_positional(layout_t *self, const json_t *v)
 static const arg_t *
 param(const func_t *row, const char *name)
 {
-    for (const arg_t *a = row != NULL ? row->args : NULL; a != NULL && a->name != NULL; a++)
-        if (str_eq(a->name, name) && !str_eq(a->dflt, ARG_STAR) && !str_eq(a->dflt, ARG_STARSTAR))
+    for (const arg_t *a = row != NULL ? row->args : NULL; a != NULL && a->text != NULL; a++)
+        if (str_eq(arg_name(a), name) && !arg_is(a, ARG_STAR) && !arg_is(a, ARG_STARSTAR))
             return a;
     return NULL;
 }
@@ -108,8 +108,8 @@ take_direct(layout_t *self, fail_t *err)
     bool any = false; /* the function takes every keyword */
     json_t *v;
 
-    for (const arg_t *a = self->row->args; a != NULL && a->name != NULL; a++)
-        any = any || str_eq(a->dflt, ARG_STARSTAR);
+    for (const arg_t *a = self->row->args; a != NULL && a->text != NULL; a++)
+        any = any || arg_is(a, ARG_STARSTAR);
     json_object_foreach ((json_t *) self->chunk, key, v) {
         if (reaction_args_is_internal(key) || is_layout(key))
             continue;

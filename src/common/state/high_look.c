@@ -68,7 +68,7 @@ struct names {
 /* The value of a single-key dict that Salt compares with names; NULL for other arguments and for values that
  * are not hashable. */
 static py_t *
-arg_name(py_t *arg)
+named_value(py_t *arg)
 {
     py_t *value;
 
@@ -107,7 +107,7 @@ high_look_list_at(py_t *dict, py_t *key)
 void
 names_add(names_t *self, py_t *id, py_t *state, py_t *arg)
 {
-    py_t *value = arg_name(arg), *by_value, *ids;
+    py_t *value = named_value(arg), *by_value, *ids;
 
     if (value == NULL)
         return;
@@ -129,7 +129,7 @@ names_add(names_t *self, py_t *id, py_t *state, py_t *arg)
 void
 names_del(names_t *self, py_t *id, py_t *state, py_t *arg)
 {
-    py_t *value = arg_name(arg);
+    py_t *value = named_value(arg);
     py_t *by_value = value != NULL ? py_dict_get(self->by_name, state) : NULL;
     py_t *ids = by_value != NULL ? py_dict_get(by_value, value) : NULL;
 

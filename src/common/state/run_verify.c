@@ -75,10 +75,10 @@ state_verify(call_ctx_t *ctx, json_t *chunk)
             json_array_append_new(errors, value_fmt("Specified state '%s' was not found%s%s", full,
                                                     near != NULL ? "\n   " : "", near != NULL ? near : ""));
         }
-        for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
-            if (row->dflt == ARG_REQUIRED && value_get(chunk, row->name) == NULL)
+        for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->text != NULL; row++) {
+            if (arg_is(row, ARG_REQUIRED) && value_get(chunk, arg_name(row)) == NULL)
                 json_array_append_new(errors,
-                                      value_fmt("Missing parameter %s for state %s", row->name, full));
+                                      value_fmt("Missing parameter %s for state %s", arg_name(row), full));
         }
     }
     return errors;

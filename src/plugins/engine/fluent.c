@@ -25,11 +25,11 @@ fluent_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
 }
 
-static const arg_t args[] = { { "host", ARG_STR, "\"localhost\"", "Where Fluentd listens, or unix:///path" },
-                              { "port", ARG_INT, "24224", "Its port" },
-                              { "app", ARG_STR, "\"engine\"",
-                                "The second part of the tag, saltstack.engine" },
-                              ARGS_END };
+static const arg_t args[] = {
+    ARG("host", ARG_STR, "\"localhost\"", "Where Fluentd listens, or unix:///path"),
+    ARG("port", ARG_INT, "24224", "Its port"),
+    ARG("app", ARG_STR, "\"engine\"", "The second part of the tag, saltstack.engine"), ARGS_END
+};
 
 static const func_t funcs[] = { { "start", fluent_run, args, 0,
                                   "Send the data of events to Fluentd, in its forward protocol." } };

@@ -55,11 +55,10 @@ logstash_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
 }
 
-static const arg_t args[] = { { "url", ARG_STR, ARG_REQUIRED, "Where to" },
-                              { "funs", ARG_LIST, "null",
-                                "Of events with a function, only those of these functions" },
-                              { "tags", ARG_LIST, "null", "Globs of tags" },
-                              ARGS_END };
+static const arg_t args[] = { ARG("url", ARG_STR, ARG_REQUIRED, "Where to"),
+                              ARG("funs", ARG_LIST, "null",
+                                  "Of events with a function, only those of these functions"),
+                              ARG("tags", ARG_LIST, "null", "Globs of tags"), ARGS_END };
 
 static const func_t funcs[] = { { "start", logstash_start, args, 0,
                                   "Post the data of events as JSON to an address." } };

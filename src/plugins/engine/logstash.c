@@ -86,12 +86,11 @@ logstash_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
 }
 
-static const arg_t args[] = { { "host", ARG_STR, ARG_REQUIRED, "Where Logstash listens" },
-                              { "port", ARG_INT, "5959", "Its port" },
-                              { "tag", ARG_STR, "\"salt/engine/logstash\"",
-                                "The member `message` of each event" },
-                              { "proto", ARG_STR, "\"udp\"", "udp or tcp" },
-                              ARGS_END };
+static const arg_t args[] = {
+    ARG("host", ARG_STR, ARG_REQUIRED, "Where Logstash listens"), ARG("port", ARG_INT, "5959", "Its port"),
+    ARG("tag", ARG_STR, "\"salt/engine/logstash\"", "The member `message` of each event"),
+    ARG("proto", ARG_STR, "\"udp\"", "udp or tcp"), ARGS_END
+};
 
 static const func_t funcs[] = { { "start", logstash_run, args, 0,
                                   "Send events to Logstash by UDP or TCP." } };

@@ -149,13 +149,13 @@ script_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
 }
 
-static const arg_t args[] = {
-    { "cmd", ARG_STR, ARG_REQUIRED, "The command, as words of a shell; no shell reads it" },
-    { "output", ARG_STR, "\"json\"", "Form of its lines: json or yaml" },
-    { "interval", ARG_FLOAT, "1", "Seconds between two runs" },
-    { "onchange", ARG_BOOL, "false", "Fire only what differs from the last of the same tag, of 10,000 tags" },
-    ARGS_END
-};
+static const arg_t args[] = { ARG("cmd", ARG_STR, ARG_REQUIRED,
+                                  "The command, as words of a shell; no shell reads it"),
+                              ARG("output", ARG_STR, "\"json\"", "Form of its lines: json or yaml"),
+                              ARG("interval", ARG_FLOAT, "1", "Seconds between two runs"),
+                              ARG("onchange", ARG_BOOL, "false",
+                                  "Fire only what differs from the last of the same tag, of 10,000 tags"),
+                              ARGS_END };
 
 static const func_t funcs[] = {
     { "start", script_start, args, 0,

@@ -102,9 +102,9 @@ stalekey_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
 }
 
-static const arg_t args[] = { { "interval", ARG_FLOAT, "3600", "Seconds between two looks" },
-                              { "expire", ARG_FLOAT, "604800",
-                                "Seconds after which a minion that was not there loses its key" },
+static const arg_t args[] = { ARG("interval", ARG_FLOAT, "3600", "Seconds between two looks"),
+                              ARG("expire", ARG_FLOAT, "604800",
+                                  "Seconds after which a minion that was not there loses its key"),
                               ARGS_END };
 
 static const func_t funcs[] = {

@@ -97,13 +97,11 @@ config_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-static const arg_t apply_args[] = { { "key", ARG_STR, ARG_REQUIRED, "Name of an option" },
-                                    { "value", ARG_ANY, ARG_REQUIRED, "What it shall be" },
-                                    ARGS_END };
-static const arg_t update_args[] = { { "file_name", ARG_STR, ARG_REQUIRED,
-                                       "Name of the file, without .conf, in the folder of default_include" },
-                                     { "yaml_contents", ARG_DICT, ARG_REQUIRED, "Its options" },
-                                     ARGS_END };
+static const arg_t apply_args[] = { ARG("key", ARG_STR, ARG_REQUIRED, "Name of an option"),
+                                    ARG("value", ARG_ANY, ARG_REQUIRED, "What it shall be"), ARGS_END };
+static const arg_t update_args[] = { ARG("file_name", ARG_STR, ARG_REQUIRED,
+                                         "Name of the file, without .conf, in the folder of default_include"),
+                                     ARG("yaml_contents", ARG_DICT, ARG_REQUIRED, "Its options"), ARGS_END };
 
 static const func_t funcs[] = {
     { "apply", config_apply, apply_args, FN_ACCESS_ADMIN,

@@ -330,23 +330,23 @@ key_rotate_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 /* ---- tables -------------------------------------------------------------------------------------- */
 
 #define MATCH_ROW                                                                                            \
-    ROW("match", ARG_ANY, ARG_REQUIRED, "A glob of ids, several with commas between them, or a list")
-#define ID_ROW ROW("match", ARG_ANY, ARG_REQUIRED, "The id of one minion, or a list of ids")
+    ARG("match", ARG_ANY, ARG_REQUIRED, "A glob of ids, several with commas between them, or a list")
+#define ID_ROW ARG("match", ARG_ANY, ARG_REQUIRED, "The id of one minion, or a list of ids")
 #define GLOB_ROW                                                                                             \
-    ROW("glob", ARG_BOOL, "false", "match is a glob of ids, several with commas between them, or a list")
+    ARG("glob", ARG_BOOL, "false", "match is a glob of ids, several with commas between them, or a list")
 #define DICT_ROW                                                                                             \
-    ROW("match", ARG_DICT, ARG_REQUIRED, "Ids by state folder: {'minions_pre': ['jerry', 'stuart']}")
-#define INC_ACC_ROW ROW("include_accepted", ARG_BOOL, "false", "Take accepted keys as well as pending ones")
-#define INC_REJ_ROW ROW("include_rejected", ARG_BOOL, "false", "Take rejected keys as well as pending ones")
-#define INC_DEN_ROW ROW("include_denied", ARG_BOOL, "false", "Take denied keys as well as pending ones")
+    ARG("match", ARG_DICT, ARG_REQUIRED, "Ids by state folder: {'minions_pre': ['jerry', 'stuart']}")
+#define INC_ACC_ROW ARG("include_accepted", ARG_BOOL, "false", "Take accepted keys as well as pending ones")
+#define INC_REJ_ROW ARG("include_rejected", ARG_BOOL, "false", "Take rejected keys as well as pending ones")
+#define INC_DEN_ROW ARG("include_denied", ARG_BOOL, "false", "Take denied keys as well as pending ones")
 #define HASH_ROW                                                                                             \
-    ROW("hash_type", ARG_STR, "null",                                                                        \
+    ARG("hash_type", ARG_STR, "null",                                                                        \
         "Digest of the fingerprint; hash_type of the configuration when not given")
-#define SIZE_ROW ROW("keysize", ARG_INT, "2048", "Taken for compatibility: an X25519 key has one size")
+#define SIZE_ROW ARG("keysize", ARG_INT, "2048", "Taken for compatibility: an X25519 key has one size")
 
 static const arg_t list_args[] = {
-    { "match", ARG_STR, ARG_REQUIRED,
-      "pre, un or unaccepted; acc or accepted; rej or rejected; den or denied; all" },
+    ARG("match", ARG_STR, ARG_REQUIRED,
+        "pre, un or unaccepted; acc or accepted; rej or rejected; den or denied; all"),
     ARGS_END
 };
 static const arg_t match_args[] = { MATCH_ROW, ARGS_END };
@@ -359,26 +359,23 @@ static const arg_t reject_dict_args[] = { DICT_ROW, INC_ACC_ROW, INC_DEN_ROW, AR
 static const arg_t finger_args[] = { MATCH_ROW, HASH_ROW, ARGS_END };
 static const arg_t finger_master_args[] = { HASH_ROW, ARGS_END };
 static const arg_t gen_args[] = {
-    { "id_", ARG_STR, "null", "A name for the pair; nothing is stored under it" }, SIZE_ROW, ARGS_END
+    ARG("id_", ARG_STR, "null", "A name for the pair; nothing is stored under it"), SIZE_ROW, ARGS_END
 };
-static const arg_t gen_accept_args[] = { { "id_", ARG_STR, ARG_REQUIRED, "The minion's id" },
-                                         SIZE_ROW,
-                                         { "force", ARG_BOOL, "false",
-                                           "Replace a key that is accepted already" },
-                                         ARGS_END };
+static const arg_t gen_accept_args[] = {
+    ARG("id_", ARG_STR, ARG_REQUIRED, "The minion's id"), SIZE_ROW,
+    ARG("force", ARG_BOOL, "false", "Replace a key that is accepted already"), ARGS_END
+};
 static const arg_t gen_keys_args[] = {
-    { "keydir", ARG_STR, "null", "Folder; pki_dir when not given" },
-    { "keyname", ARG_STR, "null", "Name of the files without .pem and .pub" },
-    SIZE_ROW,
-    { "user", ARG_STR, "null", "Taken for compatibility: the master's own user" },
-    ARGS_END
+    ARG("keydir", ARG_STR, "null", "Folder; pki_dir when not given"),
+    ARG("keyname", ARG_STR, "null", "Name of the files without .pem and .pub"), SIZE_ROW,
+    ARG("user", ARG_STR, "null", "Taken for compatibility: the master's own user"), ARGS_END
 };
 static const arg_t signature_args[] = {
-    { "priv", ARG_STR, ARG_REQUIRED, "The private signing key's file; empty: master_sign.pem in pki_dir" },
-    { "pub", ARG_STR, ARG_REQUIRED, "The public key's file; empty: master.pub in pki_dir" },
-    { "signature_path", ARG_STR, ARG_REQUIRED, "The folder of master_pubkey_signature; empty: pki_dir" },
-    { "auto_create", ARG_BOOL, "false", "Make a signing key if there is none" },
-    { "keysize", ARG_INT, "null", "Taken for compatibility: an Ed25519 key has one size" },
+    ARG("priv", ARG_STR, ARG_REQUIRED, "The private signing key's file; empty: master_sign.pem in pki_dir"),
+    ARG("pub", ARG_STR, ARG_REQUIRED, "The public key's file; empty: master.pub in pki_dir"),
+    ARG("signature_path", ARG_STR, ARG_REQUIRED, "The folder of master_pubkey_signature; empty: pki_dir"),
+    ARG("auto_create", ARG_BOOL, "false", "Make a signing key if there is none"),
+    ARG("keysize", ARG_INT, "null", "Taken for compatibility: an Ed25519 key has one size"),
     ARGS_END
 };
 

@@ -19,9 +19,6 @@
 
 /* Arguments are taken and not looked at. */
 #define REFUSED_ARGS                                                                                         \
-    { "args", ARG_LIST, ARG_STAR, "Not looked at" },                                                         \
-    {                                                                                                        \
-        "kwargs", ARG_DICT, ARG_STARSTAR, "Not looked at"                                                    \
-    }
+    ARG("args", ARG_LIST, ARG_STAR, "Not looked at"), ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Not looked at")
 
 #endif

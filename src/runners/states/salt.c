@@ -592,68 +592,64 @@ salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 /* ---- the table ----------------------------------------------------------------------------- */
 
 #define ARGS_TARGET                                                                                          \
-    { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },                                                       \
-        { "ssh", ARG_BOOL, "false", "Refused: there is no salt-ssh" },                                       \
-        { "tgt_type", ARG_STR, "\"glob\"", "glob, pcre, list, grain, pillar, compound and so on" },          \
-        { "ret", ARG_ANY, "\"\"", "Returners, files in Python on the minions, that get each return too" },   \
-        { "ret_config", ARG_ANY, "null", "The returner's configuration" },                                   \
-    {                                                                                                        \
-        "ret_kwargs", ARG_DICT, "null", "The returner's options"                                             \
-    }
+    ARG("tgt", ARG_ANY, ARG_REQUIRED, "Which minions"),                                                      \
+        ARG("ssh", ARG_BOOL, "false", "Refused: there is no salt-ssh"),                                      \
+        ARG("tgt_type", ARG_STR, "\"glob\"", "glob, pcre, list, grain, pillar, compound and so on"),         \
+        ARG("ret", ARG_ANY, "\"\"", "Returners, files in Python on the minions, that get each return too"),  \
+        ARG("ret_config", ARG_ANY, "null", "The returner's configuration"),                                  \
+        ARG("ret_kwargs", ARG_DICT, "null", "The returner's options")
 #define ARGS_OUTCOME                                                                                         \
-    { "expect_minions", ARG_ANY, "null",                                                                     \
-      "False: minions that do not return count as nothing. They fail the step else" },                       \
-        { "fail_minions", ARG_ANY, "null", "Minions that may fail: a list, or text with commas" },           \
-        { "allow_fail", ARG_ANY, "0", "So many other minions may fail" },                                    \
-        { "timeout", ARG_ANY, "null", "Seconds without news from anybody at work until the wait ends" },     \
-        { "batch", ARG_ANY, "null", "So many minions at one time: a number, or a part as in 25%" },          \
-        { "subset", ARG_ANY, "null", "Only so many of them, picked at random" },                             \
-        { "canary", ARG_ANY, "null", "So many first; the others follow if these do not fail" },              \
-    {                                                                                                        \
-        "max_fail", ARG_ANY, "null", "More failures than these, a number or a part, stop the rest"           \
-    }
-#define ARG_OLD_TYPE ROW("expr_form", ARG_ANY, "null", "Old name of tgt_type")
+    ARG("expect_minions", ARG_ANY, "null",                                                                   \
+        "False: minions that do not return count as nothing. They fail the step else"),                      \
+        ARG("fail_minions", ARG_ANY, "null", "Minions that may fail: a list, or text with commas"),          \
+        ARG("allow_fail", ARG_ANY, "0", "So many other minions may fail"),                                   \
+        ARG("timeout", ARG_ANY, "null", "Seconds without news from anybody at work until the wait ends"),    \
+        ARG("batch", ARG_ANY, "null", "So many minions at one time: a number, or a part as in 25%"),         \
+        ARG("subset", ARG_ANY, "null", "Only so many of them, picked at random"),                            \
+        ARG("canary", ARG_ANY, "null", "So many first; the others follow if these do not fail"),             \
+        ARG("max_fail", ARG_ANY, "null", "More failures than these, a number or a part, stop the rest")
+#define ARG_OLD_TYPE ARG("expr_form", ARG_ANY, "null", "Old name of tgt_type")
 
 static const arg_t state_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The step's name" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The step's name"),
     ARGS_TARGET,
-    { "highstate", ARG_ANY, "null", "Run state.highstate" },
-    { "sls", ARG_ANY, "null", "Run state.sls: a list, or text" },
-    { "top", ARG_ANY, "null", "Run state.top with this file" },
-    { "saltenv", ARG_ANY, "null", "The environment" },
-    { "test", ARG_ANY, "null", "Whether the minions only say what they would do" },
-    { "pillar", ARG_DICT, "null", "Laid over the minions' pillar" },
-    { "pillarenv", ARG_ANY, "null", "The pillar's environment" },
-    { "exclude", ARG_ANY, "null", "SLS and IDs that are left out" },
-    { "concurrent", ARG_ANY, "false", "Run beside other states on a minion" },
-    { "queue", ARG_ANY, "false", "Wait on a minion until other states have ended" },
-    { "orchestration_jid", ARG_ANY, "null", "Accepted for Salt's sake" },
-    { "failhard", ARG_ANY, "null", "Stop after a failure" },
+    ARG("highstate", ARG_ANY, "null", "Run state.highstate"),
+    ARG("sls", ARG_ANY, "null", "Run state.sls: a list, or text"),
+    ARG("top", ARG_ANY, "null", "Run state.top with this file"),
+    ARG("saltenv", ARG_ANY, "null", "The environment"),
+    ARG("test", ARG_ANY, "null", "Whether the minions only say what they would do"),
+    ARG("pillar", ARG_DICT, "null", "Laid over the minions' pillar"),
+    ARG("pillarenv", ARG_ANY, "null", "The pillar's environment"),
+    ARG("exclude", ARG_ANY, "null", "SLS and IDs that are left out"),
+    ARG("concurrent", ARG_ANY, "false", "Run beside other states on a minion"),
+    ARG("queue", ARG_ANY, "false", "Wait on a minion until other states have ended"),
+    ARG("orchestration_jid", ARG_ANY, "null", "Accepted for Salt's sake"),
+    ARG("failhard", ARG_ANY, "null", "Stop after a failure"),
     ARGS_OUTCOME,
     ARG_OLD_TYPE,
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 
 static const arg_t function_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The function" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The function"),
     ARGS_TARGET,
-    { "fail_function", ARG_STR, "null", "A function that is true where a minion's return is a success" },
-    { "arg", ARG_ANY, "null", "Its arguments, a list" },
-    { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
-    { "failhard", ARG_ANY, "null", "Stop after a failure" },
+    ARG("fail_function", ARG_STR, "null", "A function that is true where a minion's return is a success"),
+    ARG("arg", ARG_ANY, "null", "Its arguments, a list"),
+    ARG("kwarg", ARG_DICT, "null", "Its keyword arguments"),
+    ARG("failhard", ARG_ANY, "null", "Stop after a failure"),
     ARGS_OUTCOME,
     ARG_OLD_TYPE,
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 
 static const arg_t wait_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "A tag as a glob" },
-    { "id_list", ARG_ANY, ARG_REQUIRED, "Whom to wait for: a list" },
-    { "event_id", ARG_STR, "\"id\"", "The field of the event that tells who it is" },
-    { "timeout", ARG_FLOAT, "300", "Seconds" },
-    { "node", ARG_STR, "\"master\"", "Accepted for Salt's sake", TAKES_NONE },
+    ARG("name", ARG_STR, ARG_REQUIRED, "A tag as a glob"),
+    ARG("id_list", ARG_ANY, ARG_REQUIRED, "Whom to wait for: a list"),
+    ARG("event_id", ARG_STR, "\"id\"", "The field of the event that tells who it is"),
+    ARG("timeout", ARG_FLOAT, "300", "Seconds"),
+    ARG("node", ARG_STR, "\"master\"", "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 

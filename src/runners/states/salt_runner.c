@@ -49,8 +49,8 @@ salt_runner_is_orchestration(const char *fun)
 static bool
 salt_runner_takes(const func_t *f, const char *name)
 {
-    for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
-        if (str_eq(row->name, name))
+    for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->text != NULL; row++) {
+        if (str_eq(arg_name(row), name))
             return true;
     }
     return false;
@@ -373,17 +373,17 @@ salt_parallel_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 /* ---- the table ----------------------------------------------------------------------------- */
 
 static const arg_t runner_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The function" },
-    { "arg", ARG_ANY, "null", "Its arguments, a list" },
-    { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
-    { "saltenv", ARG_ANY, "null", "The environment, for functions that take one" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "More keyword arguments" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The function"),
+    ARG("arg", ARG_ANY, "null", "Its arguments, a list"),
+    ARG("kwarg", ARG_DICT, "null", "Its keyword arguments"),
+    ARG("saltenv", ARG_ANY, "null", "The environment, for functions that take one"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "More keyword arguments"),
     ARGS_END,
 };
 static const arg_t parallel_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The step's name" },
-    { "runners", ARG_ANY, ARG_REQUIRED, "{name: [{name: function}, {kwarg: {...}}]}, or a function's name" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The step's name"),
+    ARG("runners", ARG_ANY, ARG_REQUIRED, "{name: [{name: function}, {kwarg: {...}}]}, or a function's name"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 

@@ -13,9 +13,9 @@ rows_of(const json_t *spec, arg_t rows[8])
 
     memset(rows, 0, 8 * sizeof(*rows));
     json_array_foreach (spec, i, row) {
-        rows[i].name = json_string_value(json_array_get(row, 0));
-        rows[i].dflt = json_string_value(json_array_get(row, 1));
-        rows[i].help = "x";
+        const char *dflt = json_string_value(json_array_get(row, 1));
+        rows[i].text = arg_text(json_string_value(json_array_get(row, 0)),
+                                dflt != NULL ? dflt : ARG_REQUIRED);
     }
 }
 
@@ -47,13 +47,37 @@ test_bind_as_python(void **state)
         } else {
             assert_true(value_equal(bound, json_object_get(c, "bound")));
         }
+        for (size_t k = 0; k < NELEMS(rows); k++)
+            free((char *) rows[k].text);
     }
 }
 
+static void
+test_arg_row(void **state)
+{
+    static const arg_t rows[] = { ARG("n", ARG_INT, "5", "x"), ARG("kw", ARG_DICT, ARG_STARSTAR, "x", "a b"),
+                                  ARGS_END };
+    AUTO_FREE char *text = arg_text("kw", ARG_STARSTAR);
+    const arg_t made = { text };
+
+    assert_int_equal(arg_type(&rows[0]), ARG_INT);
+    assert_string_equal(arg_name(&rows[0]), "n");
+    assert_string_equal(arg_dflt(&rows[0]), "5");
+    assert_string_equal(arg_takes(&rows[0]), "");
+    assert_int_equal(arg_type(&rows[1]), ARG_DICT);
+    assert_true(arg_is(&rows[1], ARG_STARSTAR) && !arg_is(&rows[1], ARG_STAR));
+    assert_string_equal(arg_takes(&rows[1]), "a b");
+    assert_null(rows[2].text);
+    assert_int_equal(arg_type(&made), ARG_ANY);
+    assert_string_equal(arg_name(&made), "kw");
+    assert_true(arg_is(&made, ARG_STARSTAR));
+    assert_string_equal(arg_takes(&made), "");
+}
+
 static const arg_t typed_rows[] = {
-    { "s", ARG_STR, "\"d\"", "x" },  { "n", ARG_INT, "5", "x" },      { "f", ARG_FLOAT, "null", "x" },
-    { "b", ARG_BOOL, "true", "x" },  { "l", ARG_LIST, "[1]", "x" },   { "m", ARG_DICT, "{}", "x" },
-    { "nb", ARG_BOOL, "null", "x" }, { "any", ARG_ANY, "null", "x" }, ARGS_END,
+    ARG("s", ARG_STR, "\"d\"", "x"),  ARG("n", ARG_INT, "5", "x"),      ARG("f", ARG_FLOAT, "null", "x"),
+    ARG("b", ARG_BOOL, "true", "x"),  ARG("l", ARG_LIST, "[1]", "x"),   ARG("m", ARG_DICT, "{}", "x"),
+    ARG("nb", ARG_BOOL, "null", "x"), ARG("any", ARG_ANY, "null", "x"), ARGS_END,
 };
 static const func_t typed = { .name = "typed", .args = typed_rows };
 
@@ -191,21 +215,18 @@ fn_native_all(call_ctx_t *ctx, py_t *args, fail_t *err)
     return py_ref(args);
 }
 
-static const arg_t all_args[] = { { "a", ARG_ANY, ARG_REQUIRED, "first" },
-                                  { "rest", ARG_ANY, ARG_STAR, "more" },
-                                  { "only", ARG_ANY, "[5]", "by keyword" },
-                                  { "kwargs", ARG_ANY, ARG_STARSTAR, "others" },
-                                  ARGS_END };
-static const arg_t row_args[] = { { "fun", ARG_STR, "\"\"", "what to call" }, ARGS_END };
-static const arg_t echo_args[] = { { "text", ARG_ANY, ARG_REQUIRED, "what to say" }, ARGS_END };
-static const arg_t fail_args[] = { { "kind", ARG_INT, ARG_REQUIRED, "how" },
-                                   { "text", ARG_STR, "\"no\"", "why" },
-                                   ARGS_END };
-static const arg_t code_args[] = { { "code", ARG_INT, "42", "exit code" }, ARGS_END };
-static const arg_t other_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "which" },
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "for it" },
-                                    ARGS_END };
-static const arg_t kwargs_args[] = { { "kwargs", ARG_ANY, ARG_STARSTAR, "all" }, ARGS_END };
+static const arg_t all_args[] = { ARG("a", ARG_ANY, ARG_REQUIRED, "first"),
+                                  ARG("rest", ARG_ANY, ARG_STAR, "more"),
+                                  ARG("only", ARG_ANY, "[5]", "by keyword"),
+                                  ARG("kwargs", ARG_ANY, ARG_STARSTAR, "others"), ARGS_END };
+static const arg_t row_args[] = { ARG("fun", ARG_STR, "\"\"", "what to call"), ARGS_END };
+static const arg_t echo_args[] = { ARG("text", ARG_ANY, ARG_REQUIRED, "what to say"), ARGS_END };
+static const arg_t fail_args[] = { ARG("kind", ARG_INT, ARG_REQUIRED, "how"),
+                                   ARG("text", ARG_STR, "\"no\"", "why"), ARGS_END };
+static const arg_t code_args[] = { ARG("code", ARG_INT, "42", "exit code"), ARGS_END };
+static const arg_t other_args[] = { ARG("fun", ARG_STR, ARG_REQUIRED, "which"),
+                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "for it"), ARGS_END };
+static const arg_t kwargs_args[] = { ARG("kwargs", ARG_ANY, ARG_STARSTAR, "all"), ARGS_END };
 
 static const func_t funcs[] = {
     { "ping", fn_ping, NULL, FN_READONLY,
@@ -475,16 +496,14 @@ expect_refused(func_t f, const char *want)
 static void
 test_registry_check(void **state)
 {
-    static const arg_t no_help[] = { { "a", ARG_ANY, "null", "" }, ARGS_END };
-    static const arg_t not_json[] = { { "a", ARG_ANY, "nul", "x" }, ARGS_END };
-    static const arg_t late[] = { { "a", ARG_ANY, "1", "x" }, { "b", ARG_ANY, ARG_REQUIRED, "x" }, ARGS_END };
-    static const arg_t behind[] = { { "kw", ARG_ANY, ARG_STARSTAR, "x" },
-                                    { "b", ARG_ANY, "1", "x" },
+    static const arg_t not_json[] = { ARG("a", ARG_ANY, "nul", "x"), ARGS_END };
+    static const arg_t late[] = { ARG("a", ARG_ANY, "1", "x"), ARG("b", ARG_ANY, ARG_REQUIRED, "x"),
+                                  ARGS_END };
+    static const arg_t behind[] = { ARG("kw", ARG_ANY, ARG_STARSTAR, "x"), ARG("b", ARG_ANY, "1", "x"),
                                     ARGS_END };
 
     expect_refused((func_t){ "f", fn_ping, NULL, 0, NULL }, "x.c: f has no doc");
     expect_refused((func_t){ "f", fn_ping, NULL, 0, "Doc." }, "x.c: the doc of f has no CLI Example");
-    expect_refused((func_t){ "f", fn_ping, no_help, 0, "CLI Example" }, "x.c: f: argument 'a' has no help");
     expect_refused((func_t){ "f", fn_ping, not_json, 0, "CLI Example" },
                    "x.c: f: the default of 'a' is not JSON: nul");
     expect_refused((func_t){ "f", fn_ping, late, 0, "CLI Example" },
@@ -508,8 +527,8 @@ test_doc(void **state)
 
 #define FIXTURE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
-UNIT_MAIN(cmocka_unit_test(test_bind_as_python), cmocka_unit_test(test_bind_types),
-          FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_row), FIXTURE_TEST(test_bind_native),
-          FIXTURE_TEST(test_call_prefix), FIXTURE_TEST(test_call_pub), FIXTURE_TEST(test_registry),
-          FIXTURE_TEST(test_allowed_modules), cmocka_unit_test(test_registry_check),
-          cmocka_unit_test(test_doc))
+UNIT_MAIN(cmocka_unit_test(test_bind_as_python), cmocka_unit_test(test_arg_row),
+          cmocka_unit_test(test_bind_types), FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_row),
+          FIXTURE_TEST(test_bind_native), FIXTURE_TEST(test_call_prefix), FIXTURE_TEST(test_call_pub),
+          FIXTURE_TEST(test_registry), FIXTURE_TEST(test_allowed_modules),
+          cmocka_unit_test(test_registry_check), cmocka_unit_test(test_doc))

@@ -81,7 +81,7 @@ built_in(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- what there is ---------------------------------------------------------------------------- */
 
 #define DOC "Toy." CLI_EXAMPLE("salt '*' toy")
-static const arg_t any_args[] = { { "args", ARG_ANY, ARG_STAR, "anything" }, ARGS_END };
+static const arg_t any_args[] = { ARG("args", ARG_ANY, ARG_STAR, "anything"), ARGS_END };
 
 static const func_t table_funcs[] = {
     { "echo", built_in, NULL, FN_READONLY, "Echo." CLI_EXAMPLE("x") },

@@ -55,11 +55,10 @@ fake_render(call_ctx_t *ctx, py_t *args, fail_t *err)
     return render_data(render_of(ctx), &source, err);
 }
 
-static const arg_t value_args[] = { { "value", ARG_ANY, ARG_REQUIRED, "x" }, ARGS_END };
-static const arg_t both_args[] = { { "a", ARG_ANY, ARG_REQUIRED, "x" },
-                                   { "b", ARG_ANY, "2", "x" },
+static const arg_t value_args[] = { ARG("value", ARG_ANY, ARG_REQUIRED, "x"), ARGS_END };
+static const arg_t both_args[] = { ARG("a", ARG_ANY, ARG_REQUIRED, "x"), ARG("b", ARG_ANY, "2", "x"),
                                    ARGS_END };
-static const arg_t text_args[] = { { "text", ARG_STR, ARG_REQUIRED, "x" }, ARGS_END };
+static const arg_t text_args[] = { ARG("text", ARG_STR, ARG_REQUIRED, "x"), ARGS_END };
 static const func_t fake_funcs[] = {
     { "echo", NATIVE(fake_echo), value_args, FN_NATIVE, "x" },
     { "both", NATIVE(fake_both), both_args, FN_NATIVE, "x" },

@@ -278,37 +278,37 @@ script_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t name_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "x" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "x"),
     ARGS_END,
 };
 static const arg_t meet_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "x" },
-    { "mine", ARG_STR, "\"\"", "x" },
-    { "other", ARG_STR, "\"\"", "x" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "x"),
+    ARG("mine", ARG_STR, "\"\"", "x"),
+    ARG("other", ARG_STR, "\"\"", "x"),
     ARGS_END,
 };
 static const arg_t all_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "x" },
-    { "names", ARG_ANY, "[]", "x" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "x"),
+    ARG("names", ARG_ANY, "[]", "x"),
     ARGS_END,
 };
 static const arg_t low_args[] = {
-    { "low", ARG_ANY, ARG_REQUIRED, "x" },
-    { "chunks", ARG_ANY, "null", "x" },
-    { "running", ARG_ANY, "null", "x" },
+    ARG("low", ARG_ANY, ARG_REQUIRED, "x"),
+    ARG("chunks", ARG_ANY, "null", "x"),
+    ARG("running", ARG_ANY, "null", "x"),
     ARGS_END,
 };
 static const arg_t guard_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "x" },
-    { "enable", ARG_BOOL, "null", "x" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "x", "unmask" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "x"),
+    ARG("enable", ARG_BOOL, "null", "x"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "x", "unmask"),
     ARGS_END,
 };
 static const arg_t watch_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "x" },
-    { "sfun", ARG_STR, "null", "x" },
-    { "reload", ARG_BOOL, "false", "x" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "x", "unmask" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "x"),
+    ARG("sfun", ARG_STR, "null", "x"),
+    ARG("reload", ARG_BOOL, "false", "x"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "x", "unmask"),
     ARGS_END,
 };
 static const func_t script_funcs[] = {

@@ -93,7 +93,7 @@ deep_lists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static const arg_t deep_args[] = { { "levels", ARG_INT, ARG_REQUIRED, "How many lists in each other" },
+static const arg_t deep_args[] = { ARG("levels", ARG_INT, ARG_REQUIRED, "How many lists in each other"),
                                    ARGS_END };
 static const func_t deep_funcs[] = { { "lists", deep_lists, deep_args, FN_READONLY | FN_ACCESS_READ,
                                        "Return lists in lists." } };

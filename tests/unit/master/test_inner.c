@@ -13,13 +13,13 @@ no_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t cross_args[] = {
-    { "func", ARG_STR, ARG_REQUIRED, "x" },
-    { "args", ARG_LIST, "null", "x" },
+    ARG("func", ARG_STR, ARG_REQUIRED, "x"),
+    ARG("args", ARG_LIST, "null", "x"),
     ARGS_END,
 };
 static const arg_t keep_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "x" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "x" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "x"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "x"),
     ARGS_END,
 };
 static const func_t funcs[] = {

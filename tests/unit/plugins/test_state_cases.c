@@ -122,8 +122,8 @@ arguments(const json_t *chunk, const func_t *f)
 
     for (size_t i = 0; own[i] != NULL; i++) {
         bool declared = false;
-        for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++)
-            declared |= strcmp(row->name, own[i]) == 0;
+        for (const arg_t *row = f->args; row != NULL && row->text != NULL; row++)
+            declared |= strcmp(arg_name(row), own[i]) == 0;
         if (!declared)
             json_object_del(args, own[i]);
     }

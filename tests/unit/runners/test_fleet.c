@@ -20,7 +20,7 @@ judge_good(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static const arg_t good_args[] = { { "ret", ARG_ANY, ARG_REQUIRED, "A minion's return" }, ARGS_END };
+static const arg_t good_args[] = { ARG("ret", ARG_ANY, ARG_REQUIRED, "A minion's return"), ARGS_END };
 static const func_t judge_funcs[] = { { "good", judge_good, good_args, FN_ACCESS_ADMIN,
                                         "Whether it is good." } };
 static const plugin_t judge = { .kind = PLUGIN_RUNNER, .file = "judge", .doc = "Judges", FUNCS(judge_funcs) };

@@ -157,30 +157,26 @@ group_members(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The group")
-#define ROOT_ROW ROW("root", ARG_STR, "null", "Folder of another system to work in")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The group")
+#define ROOT_ROW ARG("root", ARG_STR, "null", "Folder of another system to work in")
 
 static const arg_t add_args[] = { NAME_ROW,
-                                  { "gid", ARG_ANY, "null", "Number" },
-                                  { "system", ARG_BOOL, "false", "A system group" },
+                                  ARG("gid", ARG_ANY, "null", "Number"),
+                                  ARG("system", ARG_BOOL, "false", "A system group"),
                                   ROOT_ROW,
-                                  { "non_unique", ARG_BOOL, "false", "The number may be in use" },
+                                  ARG("non_unique", ARG_BOOL, "false", "The number may be in use"),
                                   ARGS_END };
 static const arg_t name_args[] = { NAME_ROW, ROOT_ROW, ARGS_END };
-static const arg_t getent_args[] = { { "refresh", ARG_BOOL, "false", "Read again" }, ROOT_ROW, ARGS_END };
-static const arg_t chgid_args[] = { NAME_ROW,
-                                    { "gid", ARG_ANY, ARG_REQUIRED, "Number" },
-                                    ROOT_ROW,
-                                    { "non_unique", ARG_BOOL, "false", "The number may be in use" },
+static const arg_t getent_args[] = { ARG("refresh", ARG_BOOL, "false", "Read again"), ROOT_ROW, ARGS_END };
+static const arg_t chgid_args[] = { NAME_ROW, ARG("gid", ARG_ANY, ARG_REQUIRED, "Number"), ROOT_ROW,
+                                    ARG("non_unique", ARG_BOOL, "false", "The number may be in use"),
                                     ARGS_END };
-static const arg_t user_args[] = {
-    NAME_ROW, { "username", ARG_STR, ARG_REQUIRED, "The user" }, ROOT_ROW, ARGS_END
+static const arg_t user_args[] = { NAME_ROW, ARG("username", ARG_STR, ARG_REQUIRED, "The user"), ROOT_ROW,
+                                   ARGS_END };
+static const arg_t members_args[] = {
+    NAME_ROW, ARG("members_list", ARG_ANY, ARG_REQUIRED, "Users, parted by commas or a list"), ROOT_ROW,
+    ARGS_END
 };
-static const arg_t members_args[] = { NAME_ROW,
-                                      { "members_list", ARG_ANY, ARG_REQUIRED,
-                                        "Users, parted by commas or a list" },
-                                      ROOT_ROW,
-                                      ARGS_END };
 
 static const func_t funcs[] = {
     { "add", group_add, add_args, 0,

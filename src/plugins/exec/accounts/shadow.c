@@ -319,41 +319,36 @@ shadow_gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The user")
-#define ROOT_ROW ROW("root", ARG_STR, "null", "Work below this folder")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The user")
+#define ROOT_ROW ARG("root", ARG_STR, "null", "Work below this folder")
 
 static const arg_t name_args[] = { NAME_ROW, ROOT_ROW, ARGS_END };
 static const arg_t root_args[] = { ROOT_ROW, ARGS_END };
-static const arg_t inact_args[] = {
-    NAME_ROW, { "inactdays", ARG_INT, ARG_REQUIRED, "Days" }, ROOT_ROW, ARGS_END
+static const arg_t inact_args[] = { NAME_ROW, ARG("inactdays", ARG_INT, ARG_REQUIRED, "Days"), ROOT_ROW,
+                                    ARGS_END };
+static const arg_t max_args[] = { NAME_ROW, ARG("maxdays", ARG_INT, ARG_REQUIRED, "Days"), ROOT_ROW,
+                                  ARGS_END };
+static const arg_t min_args[] = { NAME_ROW, ARG("mindays", ARG_INT, ARG_REQUIRED, "Days"), ROOT_ROW,
+                                  ARGS_END };
+static const arg_t warn_args[] = { NAME_ROW, ARG("warndays", ARG_INT, ARG_REQUIRED, "Days"), ROOT_ROW,
+                                   ARGS_END };
+static const arg_t date_args[] = { NAME_ROW,
+                                   ARG("date", ARG_ANY, ARG_REQUIRED, "Days since 1970, or YYYY-MM-DD"),
+                                   ROOT_ROW, ARGS_END };
+static const arg_t expire_args[] = {
+    NAME_ROW, ARG("expire", ARG_ANY, ARG_REQUIRED, "Days since 1970, or YYYY-MM-DD; -1: never"), ROOT_ROW,
+    ARGS_END
 };
-static const arg_t max_args[] = {
-    NAME_ROW, { "maxdays", ARG_INT, ARG_REQUIRED, "Days" }, ROOT_ROW, ARGS_END
-};
-static const arg_t min_args[] = {
-    NAME_ROW, { "mindays", ARG_INT, ARG_REQUIRED, "Days" }, ROOT_ROW, ARGS_END
-};
-static const arg_t warn_args[] = {
-    NAME_ROW, { "warndays", ARG_INT, ARG_REQUIRED, "Days" }, ROOT_ROW, ARGS_END
-};
-static const arg_t date_args[] = {
-    NAME_ROW, { "date", ARG_ANY, ARG_REQUIRED, "Days since 1970, or YYYY-MM-DD" }, ROOT_ROW, ARGS_END
-};
-static const arg_t expire_args[] = { NAME_ROW,
-                                     { "expire", ARG_ANY, ARG_REQUIRED,
-                                       "Days since 1970, or YYYY-MM-DD; -1: never" },
-                                     ROOT_ROW,
-                                     ARGS_END };
 static const arg_t gen_args[] = {
-    { "password", ARG_STR, ARG_REQUIRED, "The password itself" },
-    { "crypt_salt", ARG_STR, "null", "The salt; None: a random one" },
-    { "algorithm", ARG_STR, "\"sha512\"", "sha512, sha256 or md5" },
+    ARG("password", ARG_STR, ARG_REQUIRED, "The password itself"),
+    ARG("crypt_salt", ARG_STR, "null", "The salt; None: a random one"),
+    ARG("algorithm", ARG_STR, "\"sha512\"", "sha512, sha256 or md5"),
     ARGS_END,
 };
 static const arg_t set_args[] = {
     NAME_ROW,
-    { "password", ARG_STR, ARG_REQUIRED, "The hash of the password" },
-    { "use_usermod", ARG_BOOL, "false", "Accepted; the file is changed in one step either way" },
+    ARG("password", ARG_STR, ARG_REQUIRED, "The hash of the password"),
+    ARG("use_usermod", ARG_BOOL, "false", "Accepted; the file is changed in one step either way"),
     ROOT_ROW,
     ARGS_END,
 };

@@ -304,31 +304,30 @@ ssh_rm_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define USER_ROW   ROW("user", ARG_STR, ARG_REQUIRED, "Whose keys")
-#define KEY_ROW    ROW("key", ARG_STR, ARG_REQUIRED, "The key in base64")
-#define SOURCE_ROW ROW("source", ARG_STR, ARG_REQUIRED, "A file of keys: salt://...")
-#define CONFIG_ROW ROW("config", ARG_STR, "\".ssh/authorized_keys\"", "The file; %u is the user, %h his home")
-#define HASH_ROW   ROW("fingerprint_hash_type", ARG_STR, "null", "sha256 unless told")
-#define CACHE_ROW  ROW("cache_keys", ARG_ANY, "null", "Accepted and not used")
-#define ENV_ROW    ROW("saltenv", ARG_STR, "\"base\"", "Environment of salt:// files")
+#define USER_ROW   ARG("user", ARG_STR, ARG_REQUIRED, "Whose keys")
+#define KEY_ROW    ARG("key", ARG_STR, ARG_REQUIRED, "The key in base64")
+#define SOURCE_ROW ARG("source", ARG_STR, ARG_REQUIRED, "A file of keys: salt://...")
+#define CONFIG_ROW ARG("config", ARG_STR, "\".ssh/authorized_keys\"", "The file; %u is the user, %h his home")
+#define HASH_ROW   ARG("fingerprint_hash_type", ARG_STR, "null", "sha256 unless told")
+#define CACHE_ROW  ARG("cache_keys", ARG_ANY, "null", "Accepted and not used")
+#define ENV_ROW    ARG("saltenv", ARG_STR, "\"base\"", "Environment of salt:// files")
 
-static const arg_t auth_keys_args[] = {
-    { "user", ARG_ANY, "null", "Whose keys; a list; None: everybody's" }, CONFIG_ROW, HASH_ROW, ARGS_END
-};
+static const arg_t auth_keys_args[] = { ARG("user", ARG_ANY, "null", "Whose keys; a list; None: everybody's"),
+                                        CONFIG_ROW, HASH_ROW, ARGS_END };
 static const arg_t check_key_args[] = { USER_ROW,
                                         KEY_ROW,
-                                        { "enc", ARG_STR, ARG_REQUIRED, "Type of the key" },
-                                        { "comment", ARG_STR, ARG_REQUIRED, "Its comment" },
-                                        { "options", ARG_ANY, ARG_REQUIRED, "Its options, a list" },
+                                        ARG("enc", ARG_STR, ARG_REQUIRED, "Type of the key"),
+                                        ARG("comment", ARG_STR, ARG_REQUIRED, "Its comment"),
+                                        ARG("options", ARG_ANY, ARG_REQUIRED, "Its options, a list"),
                                         CONFIG_ROW,
                                         CACHE_ROW,
                                         HASH_ROW,
                                         ARGS_END };
 static const arg_t set_args[] = { USER_ROW,
                                   KEY_ROW,
-                                  { "enc", ARG_STR, "\"ssh-rsa\"", "Type of the key" },
-                                  { "comment", ARG_STR, "\"\"", "Its comment" },
-                                  { "options", ARG_ANY, "null", "Its options, a list" },
+                                  ARG("enc", ARG_STR, "\"ssh-rsa\"", "Type of the key"),
+                                  ARG("comment", ARG_STR, "\"\"", "Its comment"),
+                                  ARG("options", ARG_ANY, "null", "Its options, a list"),
                                   CONFIG_ROW,
                                   CACHE_ROW,
                                   HASH_ROW,
@@ -336,7 +335,7 @@ static const arg_t set_args[] = { USER_ROW,
 static const arg_t rm_args[] = { USER_ROW, KEY_ROW, CONFIG_ROW, HASH_ROW, ARGS_END };
 static const arg_t set_file_args[] = {
     USER_ROW, SOURCE_ROW, CONFIG_ROW,
-    ENV_ROW,  HASH_ROW,   { "options", ARG_ANY, "null", "For keys whose line has none, a list" },
+    ENV_ROW,  HASH_ROW,   ARG("options", ARG_ANY, "null", "For keys whose line has none, a list"),
     ARGS_END
 };
 static const arg_t file_args[] = { USER_ROW, SOURCE_ROW, CONFIG_ROW, ENV_ROW, HASH_ROW, ARGS_END };

@@ -125,17 +125,15 @@ ssh_key_is_encrypted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- table ---------------------------------------------------------------------------------- */
 
-static const arg_t host_args[] = { { "keydir", ARG_STR, "null", "Their folder; by default /etc/ssh" },
-                                   { "private", ARG_BOOL, "true", "Private keys too" },
-                                   { "certs", ARG_BOOL, "true", "Certificates too" },
-                                   ARGS_END };
+static const arg_t host_args[] = { ARG("keydir", ARG_STR, "null", "Their folder; by default /etc/ssh"),
+                                   ARG("private", ARG_BOOL, "true", "Private keys too"),
+                                   ARG("certs", ARG_BOOL, "true", "Certificates too"), ARGS_END };
 static const arg_t user_args[] = {
-    { "user", ARG_ANY, "null", "Whose; a list; None: everybody's" },
-    { "pubfile", ARG_ANY, "null", "This file instead of the usual public ones; False: none" },
-    { "prvfile", ARG_ANY, "null", "This file instead of the usual private ones; False: none" },
-    ARGS_END
+    ARG("user", ARG_ANY, "null", "Whose; a list; None: everybody's"),
+    ARG("pubfile", ARG_ANY, "null", "This file instead of the usual public ones; False: none"),
+    ARG("prvfile", ARG_ANY, "null", "This file instead of the usual private ones; False: none"), ARGS_END
 };
-static const arg_t key_args[] = { { "key", ARG_STR, ARG_REQUIRED, "Path of a private key" }, ARGS_END };
+static const arg_t key_args[] = { ARG("key", ARG_STR, ARG_REQUIRED, "Path of a private key"), ARGS_END };
 
 static const func_t funcs[] = {
     { "host_keys", ssh_host_keys, host_args, FN_READONLY,

@@ -99,28 +99,27 @@ ssh_set_known_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- table ---------------------------------------------------------------------------------- */
 
-#define USER_ROW ROW("user", ARG_STR, "null", "Whose file; None: the machine's")
-#define HOST_ROW ROW("hostname", ARG_STR, "null", "The host")
+#define USER_ROW ARG("user", ARG_STR, "null", "Whose file; None: the machine's")
+#define HOST_ROW ARG("hostname", ARG_STR, "null", "The host")
 #define CONFIG_ROW                                                                                           \
-    ROW("config", ARG_STR, "null", "The file; by default .ssh/known_hosts, or /etc/ssh/ssh_known_hosts")
-#define PORT_ROW  ROW("port", ARG_ANY, "null", "The host's port; by default 22")
-#define HASH_ROW  ROW("fingerprint_hash_type", ARG_STR, "null", "sha256 unless told")
-#define PRINT_ROW ROW("fingerprint", ARG_STR, "null", "The fingerprint that is expected: aa:bb:...")
-#define KEY_ROW   ROW("key", ARG_STR, "null", "The key that is expected, in base64")
-#define ENC_ROW   ROW("enc", ARG_STR, "null", "Type of the key")
+    ARG("config", ARG_STR, "null", "The file; by default .ssh/known_hosts, or /etc/ssh/ssh_known_hosts")
+#define PORT_ROW  ARG("port", ARG_ANY, "null", "The host's port; by default 22")
+#define HASH_ROW  ARG("fingerprint_hash_type", ARG_STR, "null", "sha256 unless told")
+#define PRINT_ROW ARG("fingerprint", ARG_STR, "null", "The fingerprint that is expected: aa:bb:...")
+#define KEY_ROW   ARG("key", ARG_STR, "null", "The key that is expected, in base64")
+#define ENC_ROW   ARG("enc", ARG_STR, "null", "Type of the key")
 #define SCAN_ROWS                                                                                            \
-    ROW("hash_known_hosts", ARG_BOOL, "true", "Hash the hosts' names"),                                      \
-        ROW("timeout", ARG_ANY, "5", "Seconds to wait for the host"), HASH_ROW
+    ARG("hash_known_hosts", ARG_BOOL, "true", "Hash the hosts' names"),                                      \
+        ARG("timeout", ARG_ANY, "5", "Seconds to wait for the host"), HASH_ROW
 
-static const arg_t get_args[] = { { "user", ARG_ANY, ARG_REQUIRED, "Whose file; None: the machine's" },
-                                  { "hostname", ARG_STR, ARG_REQUIRED, "The host" },
+static const arg_t get_args[] = { ARG("user", ARG_ANY, ARG_REQUIRED, "Whose file; None: the machine's"),
+                                  ARG("hostname", ARG_STR, ARG_REQUIRED, "The host"),
                                   CONFIG_ROW,
                                   PORT_ROW,
                                   HASH_ROW,
                                   ARGS_END };
-static const arg_t recv_args[] = {
-    { "hostname", ARG_STR, ARG_REQUIRED, "The host" }, ENC_ROW, PORT_ROW, SCAN_ROWS, ARGS_END
-};
+static const arg_t recv_args[] = { ARG("hostname", ARG_STR, ARG_REQUIRED, "The host"), ENC_ROW, PORT_ROW,
+                                   SCAN_ROWS, ARGS_END };
 static const arg_t check_args[] = { USER_ROW,   HOST_ROW, KEY_ROW,  PRINT_ROW,
                                     CONFIG_ROW, PORT_ROW, HASH_ROW, ARGS_END };
 static const arg_t rm_args[] = { USER_ROW, HOST_ROW, CONFIG_ROW, PORT_ROW, ARGS_END };

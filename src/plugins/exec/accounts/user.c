@@ -492,76 +492,65 @@ user_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The user")
-#define ROOT_ROW ROW("root", ARG_STR, "null", "Folder of another system to work in")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The user")
+#define ROOT_ROW ARG("root", ARG_STR, "null", "Folder of another system to work in")
 
 static const arg_t name_args[] = { NAME_ROW, ARGS_END };
 static const arg_t info_args[] = { NAME_ROW, ROOT_ROW, ARGS_END };
 static const arg_t root_args[] = { ROOT_ROW, ARGS_END };
-static const arg_t getent_args[] = { { "refresh", ARG_BOOL, "false", "Read again" }, ROOT_ROW, ARGS_END };
-static const arg_t add_args[] = { NAME_ROW,
-                                  { "uid", ARG_ANY, "null", "Number" },
-                                  { "gid", ARG_ANY, "null", "Primary group, by name or number" },
-                                  { "groups", ARG_ANY, "null", "Further groups, a list or parted by commas" },
-                                  { "home", ARG_STR, "null", "Home folder" },
-                                  { "shell", ARG_STR, "null", "Login shell" },
-                                  { "unique", ARG_BOOL, "true", "The number may not be in use" },
-                                  { "system", ARG_BOOL, "false", "A system account" },
-                                  { "fullname", ARG_ANY, "\"\"", "Full name" },
-                                  { "roomnumber", ARG_ANY, "\"\"", "Room" },
-                                  { "workphone", ARG_ANY, "\"\"", "Phone at work" },
-                                  { "homephone", ARG_ANY, "\"\"", "Phone at home" },
-                                  { "other", ARG_ANY, "\"\"", "Anything else" },
-                                  { "createhome", ARG_BOOL, "true", "Make the home folder" },
-                                  { "loginclass", ARG_STR, "null", "OpenBSD only" },
-                                  { "nologinit", ARG_BOOL, "false", "Leave lastlog and faillog alone" },
-                                  ROOT_ROW,
-                                  { "usergroup", ARG_ANY, "null",
-                                    "Make, or don't make, a group of the same name" },
-                                  ARGS_END };
+static const arg_t getent_args[] = { ARG("refresh", ARG_BOOL, "false", "Read again"), ROOT_ROW, ARGS_END };
+static const arg_t add_args[] = {
+    NAME_ROW,
+    ARG("uid", ARG_ANY, "null", "Number"),
+    ARG("gid", ARG_ANY, "null", "Primary group, by name or number"),
+    ARG("groups", ARG_ANY, "null", "Further groups, a list or parted by commas"),
+    ARG("home", ARG_STR, "null", "Home folder"),
+    ARG("shell", ARG_STR, "null", "Login shell"),
+    ARG("unique", ARG_BOOL, "true", "The number may not be in use"),
+    ARG("system", ARG_BOOL, "false", "A system account"),
+    ARG("fullname", ARG_ANY, "\"\"", "Full name"),
+    ARG("roomnumber", ARG_ANY, "\"\"", "Room"),
+    ARG("workphone", ARG_ANY, "\"\"", "Phone at work"),
+    ARG("homephone", ARG_ANY, "\"\"", "Phone at home"),
+    ARG("other", ARG_ANY, "\"\"", "Anything else"),
+    ARG("createhome", ARG_BOOL, "true", "Make the home folder"),
+    ARG("loginclass", ARG_STR, "null", "OpenBSD only"),
+    ARG("nologinit", ARG_BOOL, "false", "Leave lastlog and faillog alone"),
+    ROOT_ROW,
+    ARG("usergroup", ARG_ANY, "null", "Make, or don't make, a group of the same name"),
+    ARGS_END
+};
 static const arg_t delete_args[] = { NAME_ROW,
-                                     { "remove", ARG_BOOL, "false", "Also the home folder and the mail" },
-                                     { "force", ARG_BOOL, "false", "Even when the user is logged in" },
-                                     ROOT_ROW,
-                                     ARGS_END };
-static const arg_t chuid_args[] = {
-    NAME_ROW, { "uid", ARG_ANY, ARG_REQUIRED, "Number" }, ROOT_ROW, ARGS_END
-};
-static const arg_t chgid_args[] = { NAME_ROW, { "gid", ARG_ANY, ARG_REQUIRED, "Group" }, ROOT_ROW, ARGS_END };
-static const arg_t chshell_args[] = {
-    NAME_ROW, { "shell", ARG_STR, ARG_REQUIRED, "Login shell" }, ROOT_ROW, ARGS_END
-};
-static const arg_t chhome_args[] = { NAME_ROW,
-                                     { "home", ARG_STR, ARG_REQUIRED, "Home folder" },
-                                     { "persist", ARG_BOOL, "false", "Move what is in the old one" },
-                                     ROOT_ROW,
-                                     ARGS_END };
+                                     ARG("remove", ARG_BOOL, "false", "Also the home folder and the mail"),
+                                     ARG("force", ARG_BOOL, "false", "Even when the user is logged in"),
+                                     ROOT_ROW, ARGS_END };
+static const arg_t chuid_args[] = { NAME_ROW, ARG("uid", ARG_ANY, ARG_REQUIRED, "Number"), ROOT_ROW,
+                                    ARGS_END };
+static const arg_t chgid_args[] = { NAME_ROW, ARG("gid", ARG_ANY, ARG_REQUIRED, "Group"), ROOT_ROW,
+                                    ARGS_END };
+static const arg_t chshell_args[] = { NAME_ROW, ARG("shell", ARG_STR, ARG_REQUIRED, "Login shell"), ROOT_ROW,
+                                      ARGS_END };
+static const arg_t chhome_args[] = { NAME_ROW, ARG("home", ARG_STR, ARG_REQUIRED, "Home folder"),
+                                     ARG("persist", ARG_BOOL, "false", "Move what is in the old one"),
+                                     ROOT_ROW, ARGS_END };
 static const arg_t chgroups_args[] = { NAME_ROW,
-                                       { "groups", ARG_ANY, ARG_REQUIRED, "A list, or parted by commas" },
-                                       { "append", ARG_BOOL, "false", "Keep the others" },
-                                       ROOT_ROW,
+                                       ARG("groups", ARG_ANY, ARG_REQUIRED, "A list, or parted by commas"),
+                                       ARG("append", ARG_BOOL, "false", "Keep the others"), ROOT_ROW,
                                        ARGS_END };
-static const arg_t chfullname_args[] = {
-    NAME_ROW, { "fullname", ARG_ANY, ARG_REQUIRED, "Full name" }, ROOT_ROW, ARGS_END
-};
-static const arg_t chroom_args[] = {
-    NAME_ROW, { "roomnumber", ARG_ANY, ARG_REQUIRED, "Room" }, ROOT_ROW, ARGS_END
-};
-static const arg_t chwork_args[] = {
-    NAME_ROW, { "workphone", ARG_ANY, ARG_REQUIRED, "Phone" }, ROOT_ROW, ARGS_END
-};
-static const arg_t chhomephone_args[] = {
-    NAME_ROW, { "homephone", ARG_ANY, ARG_REQUIRED, "Phone" }, ROOT_ROW, ARGS_END
-};
-static const arg_t chother_args[] = {
-    NAME_ROW, { "other", ARG_ANY, ARG_REQUIRED, "Anything" }, ROOT_ROW, ARGS_END
-};
-static const arg_t chloginclass_args[] = {
-    NAME_ROW, { "loginclass", ARG_STR, ARG_REQUIRED, "OpenBSD only" }, ROOT_ROW, ARGS_END
-};
-static const arg_t rename_args[] = {
-    NAME_ROW, { "new_name", ARG_STR, ARG_REQUIRED, "The new name" }, ROOT_ROW, ARGS_END
-};
+static const arg_t chfullname_args[] = { NAME_ROW, ARG("fullname", ARG_ANY, ARG_REQUIRED, "Full name"),
+                                         ROOT_ROW, ARGS_END };
+static const arg_t chroom_args[] = { NAME_ROW, ARG("roomnumber", ARG_ANY, ARG_REQUIRED, "Room"), ROOT_ROW,
+                                     ARGS_END };
+static const arg_t chwork_args[] = { NAME_ROW, ARG("workphone", ARG_ANY, ARG_REQUIRED, "Phone"), ROOT_ROW,
+                                     ARGS_END };
+static const arg_t chhomephone_args[] = { NAME_ROW, ARG("homephone", ARG_ANY, ARG_REQUIRED, "Phone"),
+                                          ROOT_ROW, ARGS_END };
+static const arg_t chother_args[] = { NAME_ROW, ARG("other", ARG_ANY, ARG_REQUIRED, "Anything"), ROOT_ROW,
+                                      ARGS_END };
+static const arg_t chloginclass_args[] = { NAME_ROW, ARG("loginclass", ARG_STR, ARG_REQUIRED, "OpenBSD only"),
+                                           ROOT_ROW, ARGS_END };
+static const arg_t rename_args[] = { NAME_ROW, ARG("new_name", ARG_STR, ARG_REQUIRED, "The new name"),
+                                     ROOT_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "add", user_add, add_args, 0,

@@ -560,8 +560,8 @@ mysql_quote_identifier(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define ROW_TABLE ROW("table", ARG_STR, "null", "A table; by default all of the database")
-#define ROW_USER  ROW("user", ARG_STR, ARG_REQUIRED, "Name of the user")
+#define ROW_TABLE ARG("table", ARG_STR, "null", "A table; by default all of the database")
+#define ROW_USER  ARG("user", ARG_STR, ARG_REQUIRED, "Name of the user")
 
 static const arg_t access_args[] = { MYSQL_ROW_ACCESS, ARGS_END };
 static const arg_t name_args[] = { MYSQL_ROW_DATABASE, MYSQL_ROW_ACCESS, ARGS_END };
@@ -572,7 +572,7 @@ static const arg_t exists_args[] = {
     ROW_USER,
     MYSQL_ROW_HOST,
     MYSQL_ROWS_PASSWORD,
-    { "passwordless", ARG_ANY, "false", "Only a user without a password" },
+    ARG("passwordless", ARG_ANY, "false", "Only a user without a password"),
     MYSQL_ROW_SOCKET,
     MYSQL_ROW_COLUMN,
     MYSQL_ROW_ACCESS,
@@ -588,8 +588,8 @@ static const arg_t chpass_args[] = {
     MYSQL_ROW_SOCKET, MYSQL_ROW_COLUMN, MYSQL_ROW_ACCESS,    ARGS_END
 };
 static const arg_t grant_args[] = {
-    { "grant", ARG_ANY, ARG_REQUIRED, "Privileges, with commas between" },
-    { "database", ARG_STR, ARG_REQUIRED, "DATABASE.TABLE, DATABASE.* or *.*" },
+    ARG("grant", ARG_ANY, ARG_REQUIRED, "Privileges, with commas between"),
+    ARG("database", ARG_STR, ARG_REQUIRED, "DATABASE.TABLE, DATABASE.* or *.*"),
     ROW_USER,
     MYSQL_ROW_HOST,
     MYSQL_ROWS_GRANT,
@@ -597,8 +597,8 @@ static const arg_t grant_args[] = {
     ARGS_END,
 };
 static const arg_t grant_add_args[] = {
-    { "grant", ARG_ANY, ARG_REQUIRED, "Privileges, with commas between" },
-    { "database", ARG_STR, ARG_REQUIRED, "DATABASE.TABLE, DATABASE.* or *.*" },
+    ARG("grant", ARG_ANY, ARG_REQUIRED, "Privileges, with commas between"),
+    ARG("database", ARG_STR, ARG_REQUIRED, "DATABASE.TABLE, DATABASE.* or *.*"),
     ROW_USER,
     MYSQL_ROW_HOST,
     MYSQL_ROWS_GRANT,
@@ -606,32 +606,27 @@ static const arg_t grant_add_args[] = {
     MYSQL_ROW_ACCESS,
     ARGS_END,
 };
-static const arg_t tokenize_args[] = { { "grant", ARG_STR, ARG_REQUIRED, "A line of SHOW GRANTS" },
+static const arg_t tokenize_args[] = { ARG("grant", ARG_STR, ARG_REQUIRED, "A line of SHOW GRANTS"),
                                        ARGS_END };
 static const arg_t quote_args[] = {
-    { "identifier", ARG_STR, ARG_REQUIRED, "Name of a database, a table or a column" },
-    { "for_grants", ARG_ANY, "false", "Escape _, which grants of a database take for any character" },
+    ARG("identifier", ARG_STR, ARG_REQUIRED, "Name of a database, a table or a column"),
+    ARG("for_grants", ARG_ANY, "false", "Escape _, which grants of a database take for any character"),
     ARGS_END,
 };
-static const arg_t login_args[] = {
-    ROW_USER, { "password", ARG_ANY, "null", "The password to try" }, MYSQL_ROW_ACCESS, ARGS_END
-};
-static const arg_t plugin_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of the plugin" },
-                                     MYSQL_ROW_ACCESS,
-                                     ARGS_END };
-static const arg_t plugin_add_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of the plugin" },
-                                         { "soname", ARG_STR, "null", "Its file; by default NAME.so" },
-                                         MYSQL_ROW_ACCESS,
-                                         ARGS_END };
-static const arg_t query_args[] = { { "database", ARG_STR, ARG_REQUIRED, "Database to work in" },
-                                    { "query", ARG_STR, ARG_REQUIRED, "One statement" },
-                                    MYSQL_ROW_ACCESS,
+static const arg_t login_args[] = { ROW_USER, ARG("password", ARG_ANY, "null", "The password to try"),
+                                    MYSQL_ROW_ACCESS, ARGS_END };
+static const arg_t plugin_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Name of the plugin"),
+                                     MYSQL_ROW_ACCESS, ARGS_END };
+static const arg_t plugin_add_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Name of the plugin"),
+                                         ARG("soname", ARG_STR, "null", "Its file; by default NAME.so"),
+                                         MYSQL_ROW_ACCESS, ARGS_END };
+static const arg_t query_args[] = { ARG("database", ARG_STR, ARG_REQUIRED, "Database to work in"),
+                                    ARG("query", ARG_STR, ARG_REQUIRED, "One statement"), MYSQL_ROW_ACCESS,
                                     ARGS_END };
-static const arg_t file_args[] = { { "database", ARG_STR, ARG_REQUIRED, "Database to work in" },
-                                   { "file_name", ARG_STR, ARG_REQUIRED,
-                                     "File of statements, or its address" },
-                                   MYSQL_ROW_ACCESS,
-                                   ARGS_END };
+static const arg_t file_args[] = {
+    ARG("database", ARG_STR, ARG_REQUIRED, "Database to work in"),
+    ARG("file_name", ARG_STR, ARG_REQUIRED, "File of statements, or its address"), MYSQL_ROW_ACCESS, ARGS_END
+};
 
 #define MYSQL_FN(name, fn, args, flags, doc, example, ...)                                                   \
     {                                                                                                        \

@@ -713,64 +713,63 @@ change_language(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------- */
 
 static const arg_t access_args[] = { PG_ROWS_ACCESS, ARGS_END };
-static const arg_t query_args[] = { { "query", ARG_STR, ARG_REQUIRED, "A SELECT" },
-                                    PG_ROWS_ACCESS,
-                                    { "write", ARG_ANY, "false",
-                                      "It changes something: WITH x AS (UPDATE ...) SELECT" },
-                                    ARGS_END };
+static const arg_t query_args[] = {
+    ARG("query", ARG_STR, ARG_REQUIRED, "A SELECT"), PG_ROWS_ACCESS,
+    ARG("write", ARG_ANY, "false", "It changes something: WITH x AS (UPDATE ...) SELECT"), ARGS_END
+};
 static const arg_t named_args[] = { PG_ROW_NAME("object"), PG_ROWS_ACCESS, ARGS_END };
 static const arg_t db_create_args[] = { PG_ROW_NAME("database"),
                                         PG_ROWS_SERVER,
                                         PG_ROW_DB,
                                         PG_ROW_PASSWORD,
-                                        { "tablespace", ARG_STR, "null", "Its tablespace" },
-                                        { "encoding", ARG_STR, "null", "Its encoding" },
-                                        { "lc_collate", ARG_STR, "null", "Its order of texts" },
-                                        { "lc_ctype", ARG_STR, "null", "Its classes of characters" },
-                                        { "owner", ARG_STR, "null", "Role that owns it" },
-                                        { "template", ARG_STR, "null", "Database that it is copied from" },
+                                        ARG("tablespace", ARG_STR, "null", "Its tablespace"),
+                                        ARG("encoding", ARG_STR, "null", "Its encoding"),
+                                        ARG("lc_collate", ARG_STR, "null", "Its order of texts"),
+                                        ARG("lc_ctype", ARG_STR, "null", "Its classes of characters"),
+                                        ARG("owner", ARG_STR, "null", "Role that owns it"),
+                                        ARG("template", ARG_STR, "null", "Database that it is copied from"),
                                         PG_ROW_RUNAS,
                                         ARGS_END };
 static const arg_t db_alter_args[] = { PG_ROW_NAME("database"),
                                        PG_ROWS_SERVER,
                                        PG_ROW_DB,
                                        PG_ROW_PASSWORD,
-                                       { "tablespace", ARG_STR, "null", "Its tablespace" },
-                                       { "owner", ARG_STR, "null", "Role that owns it" },
-                                       { "owner_recurse", ARG_ANY, "false", "And all that is in it" },
+                                       ARG("tablespace", ARG_STR, "null", "Its tablespace"),
+                                       ARG("owner", ARG_STR, "null", "Role that owns it"),
+                                       ARG("owner_recurse", ARG_ANY, "false", "And all that is in it"),
                                        PG_ROW_RUNAS,
                                        ARGS_END };
-static const arg_t owner_args[] = { { "dbname", ARG_STR, ARG_REQUIRED, "Name of the database" },
-                                    { "ownername", ARG_STR, ARG_REQUIRED, "Role that is to own it" },
+static const arg_t owner_args[] = { ARG("dbname", ARG_STR, ARG_REQUIRED, "Name of the database"),
+                                    ARG("ownername", ARG_STR, ARG_REQUIRED, "Role that is to own it"),
                                     PG_ROWS_SERVER,
                                     PG_ROW_PASSWORD,
                                     PG_ROW_RUNAS,
                                     ARGS_END };
 static const arg_t space_create_args[] = { PG_ROW_NAME("tablespace"),
-                                           { "location", ARG_STR, ARG_REQUIRED, "Its folder" },
-                                           { "options", ARG_DICT, "null", "Its options" },
-                                           { "owner", ARG_STR, "null", "Role that owns it" },
+                                           ARG("location", ARG_STR, ARG_REQUIRED, "Its folder"),
+                                           ARG("options", ARG_DICT, "null", "Its options"),
+                                           ARG("owner", ARG_STR, "null", "Role that owns it"),
                                            PG_ROWS_ACCESS,
                                            ARGS_END };
 static const arg_t space_alter_args[] = { PG_ROW_NAME("tablespace"),
                                           PG_ROWS_SERVER,
                                           PG_ROW_DB,
                                           PG_ROW_PASSWORD,
-                                          { "new_name", ARG_STR, "null", "New name" },
-                                          { "new_owner", ARG_STR, "null", "New owner" },
-                                          { "set_option", ARG_DICT, "null", "Options to set" },
-                                          { "reset_option", ARG_STR, "null", "An option to reset" },
+                                          ARG("new_name", ARG_STR, "null", "New name"),
+                                          ARG("new_owner", ARG_STR, "null", "New owner"),
+                                          ARG("set_option", ARG_DICT, "null", "Options to set"),
+                                          ARG("reset_option", ARG_STR, "null", "An option to reset"),
                                           PG_ROW_RUNAS,
                                           ARGS_END };
 #define ROW_RETURN_PASSWORD                                                                                  \
-    ROW("return_password", ARG_ANY, "false", "With the passwords as the server keeps them")
+    ARG("return_password", ARG_ANY, "false", "With the passwords as the server keeps them")
 static const arg_t user_list_args[] = { PG_ROWS_ACCESS, ROW_RETURN_PASSWORD, ARGS_END };
 static const arg_t role_get_args[] = { PG_ROW_NAME("role"), PG_ROWS_ACCESS, ROW_RETURN_PASSWORD, ARGS_END };
-#define ROW_USERNAME     ROW("username", ARG_STR, ARG_REQUIRED, "Name of the user")
-#define ROW_GROUPNAME    ROW("groupname", ARG_STR, ARG_REQUIRED, "Name of the group")
-#define ROW_ROLEPASSWORD ROW("rolepassword", ARG_ANY, "null", "Password of the role")
+#define ROW_USERNAME     ARG("username", ARG_STR, ARG_REQUIRED, "Name of the user")
+#define ROW_GROUPNAME    ARG("groupname", ARG_STR, ARG_REQUIRED, "Name of the group")
+#define ROW_ROLEPASSWORD ARG("rolepassword", ARG_ANY, "null", "Password of the role")
 #define ROW_CONNLIMIT                                                                                        \
-    ROW("connlimit", ARG_INT, "null", "How many connections the role may have; -1 for any number")
+    ARG("connlimit", ARG_INT, "null", "How many connections the role may have; -1 for any number")
 static const arg_t user_args[] = { ROW_USERNAME,   PG_ROWS_SERVER, PG_ROW_DB,        PG_ROW_PASSWORD,
                                    PG_ROWS_RIGHTS, ROW_CONNLIMIT,  ROW_ROLEPASSWORD, PG_ROW_UNTIL,
                                    PG_ROW_GROUPS,  PG_ROW_RUNAS,   ARGS_END };
@@ -780,55 +779,50 @@ static const arg_t group_args[] = { ROW_GROUPNAME,   PG_ROWS_SERVER, PG_ROW_DB,
 static const arg_t user_remove_args[] = { ROW_USERNAME, PG_ROWS_ACCESS, ARGS_END };
 static const arg_t group_remove_args[] = { ROW_GROUPNAME, PG_ROWS_ACCESS, ARGS_END };
 static const arg_t metadata_args[] = { PG_ROW_NAME("extension"),
-                                       { "ext_version", ARG_ANY, "null", "Version that is wanted" },
-                                       { "schema", ARG_STR, "null", "Schema that is wanted" },
-                                       PG_ROWS_ACCESS,
-                                       ARGS_END };
+                                       ARG("ext_version", ARG_ANY, "null", "Version that is wanted"),
+                                       ARG("schema", ARG_STR, "null", "Schema that is wanted"),
+                                       PG_ROWS_ACCESS, ARGS_END };
 static const arg_t extension_args[] = { PG_ROW_NAME("extension"), PG_ROWS_EXTENSION, PG_ROWS_ACCESS,
                                         ARGS_END };
 static const arg_t drop_args[] = { PG_ROW_NAME("extension"), PG_ROWS_DROP, PG_ROWS_ACCESS, ARGS_END };
-#define ROW_DBNAME ROW("dbname", ARG_STR, ARG_REQUIRED, "Name of the database")
+#define ROW_DBNAME ARG("dbname", ARG_STR, ARG_REQUIRED, "Name of the database")
 #define ROWS_SCHEMA_ACCESS                                                                                   \
-    PG_ROW_USER, ROW("db_user", ARG_STR, "null", "User of the database"),                                    \
-        ROW("db_password", ARG_STR, "null", "His password"),                                                 \
-        ROW("db_host", ARG_STR, "null", "Host, or the folder of the server's socket"),                       \
-        ROW("db_port", ARG_ANY, "null", "The server's port")
+    PG_ROW_USER, ARG("db_user", ARG_STR, "null", "User of the database"),                                    \
+        ARG("db_password", ARG_STR, "null", "His password"),                                                 \
+        ARG("db_host", ARG_STR, "null", "Host, or the folder of the server's socket"),                       \
+        ARG("db_port", ARG_ANY, "null", "The server's port")
 static const arg_t schema_list_args[] = { ROW_DBNAME, ROWS_SCHEMA_ACCESS, ARGS_END };
 static const arg_t schema_args[] = { ROW_DBNAME, PG_ROW_NAME("schema"), ROWS_SCHEMA_ACCESS, ARGS_END };
-static const arg_t schema_create_args[] = { ROW_DBNAME,
-                                            PG_ROW_NAME("schema"),
-                                            { "owner", ARG_STR, "null", "Role that owns it" },
-                                            ROWS_SCHEMA_ACCESS,
-                                            ARGS_END };
-#define ROW_IN_DB ROW("maintenance_db", ARG_STR, ARG_REQUIRED, "Database that the language is in")
+static const arg_t schema_create_args[] = { ROW_DBNAME, PG_ROW_NAME("schema"),
+                                            ARG("owner", ARG_STR, "null", "Role that owns it"),
+                                            ROWS_SCHEMA_ACCESS, ARGS_END };
+#define ROW_IN_DB ARG("maintenance_db", ARG_STR, ARG_REQUIRED, "Database that the language is in")
 static const arg_t language_list_args[] = { ROW_IN_DB, PG_ROWS_SERVER, PG_ROW_PASSWORD, PG_ROW_RUNAS,
                                             ARGS_END };
 static const arg_t language_args[] = { PG_ROW_NAME("language"), ROW_IN_DB,    PG_ROWS_SERVER,
                                        PG_ROW_PASSWORD,         PG_ROW_RUNAS, ARGS_END };
-#define ROW_PRIVILEGES   ROW("privileges", ARG_STR, "null", "Privileges, with commas between; ALL for all")
-#define ROW_GRANT_OPTION ROW("grant_option", ARG_ANY, "null", "The role may grant them to others")
+#define ROW_PRIVILEGES   ARG("privileges", ARG_STR, "null", "Privileges, with commas between; ALL for all")
+#define ROW_GRANT_OPTION ARG("grant_option", ARG_ANY, "null", "The role may grant them to others")
 #define ROWS_PRIV_ACCESS PG_ROW_DB, PG_ROWS_SERVER, PG_ROW_PASSWORD, PG_ROW_RUNAS
 static const arg_t privileges_list_args[] = { PG_ROW_NAME("object"),
-                                              { "object_type", ARG_STR, ARG_REQUIRED, "Its type" },
-                                              PG_ROW_PREPEND,
-                                              ROWS_PRIV_ACCESS,
-                                              ARGS_END };
+                                              ARG("object_type", ARG_STR, ARG_REQUIRED, "Its type"),
+                                              PG_ROW_PREPEND, ROWS_PRIV_ACCESS, ARGS_END };
 static const arg_t grant_args[] = { PG_ROWS_OBJECT, ROW_PRIVILEGES,   ROW_GRANT_OPTION,
                                     PG_ROW_PREPEND, ROWS_PRIV_ACCESS, ARGS_END };
 static const arg_t revoke_args[] = { PG_ROWS_OBJECT, ROW_PRIVILEGES, PG_ROW_PREPEND, ROWS_PRIV_ACCESS,
                                      ARGS_END };
 static const arg_t datadir_args[] = { PG_ROW_NAME("folder"), ARGS_END };
 static const arg_t init_args[] = { PG_ROW_NAME("folder"), PG_ROWS_INITDB_AUTH, PG_ROWS_INITDB, ARGS_END };
-#define ROW_VERSION ROW("version", ARG_ANY, ARG_REQUIRED, "Version of PostgreSQL")
-#define ROW_MAIN    ROW("name", ARG_STR, "\"main\"", "Name of the cluster")
+#define ROW_VERSION ARG("version", ARG_ANY, ARG_REQUIRED, "Version of PostgreSQL")
+#define ROW_MAIN    ARG("name", ARG_STR, "\"main\"", "Name of the cluster")
 static const arg_t cluster_args[] = { ROW_VERSION, ROW_MAIN, ARGS_END };
 static const arg_t cluster_create_args[] = { ROW_VERSION, ROW_MAIN, PG_ROWS_CLUSTER, ARGS_END };
 static const arg_t cluster_list_args[] = {
-    { "verbose", ARG_ANY, "false", "With port, status, owner and folders" }, ARGS_END
+    ARG("verbose", ARG_ANY, "false", "With port, status, owner and folders"), ARGS_END
 };
-static const arg_t cluster_remove_args[] = {
-    ROW_VERSION, ROW_MAIN, { "stop", ARG_ANY, "false", "Stop its server first" }, ARGS_END
-};
+static const arg_t cluster_remove_args[] = { ROW_VERSION, ROW_MAIN,
+                                             ARG("stop", ARG_ANY, "false", "Stop its server first"),
+                                             ARGS_END };
 
 #define PG_FN(name, fn, args, flags, doc, example, ...)                                                      \
     {                                                                                                        \

@@ -24,8 +24,8 @@ redis_argument(call_ctx_t *ctx, const json_t *args, const char *name)
 {
     json_t *v = value_get(args, name);
 
-    for (const arg_t *row = ctx_row(ctx)->args; v == NULL && row->name != NULL; row++)
-        v = str_eq(row->dflt, ARG_STARSTAR) ? value_get(value_get(args, row->name), name) : NULL;
+    for (const arg_t *row = ctx_row(ctx)->args; v == NULL && row->text != NULL; row++)
+        v = arg_is(row, ARG_STARSTAR) ? value_get(value_get(args, arg_name(row)), name) : NULL;
     return v;
 }
 
@@ -446,68 +446,58 @@ redis_sentinel_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
-#define ROW_HOST     ROW("host", ARG_STR, "null", "The server; by default the option redis.host")
-#define ROW_PORT     ROW("port", ARG_ANY, "null", "Its port; by default the option redis.port")
-#define ROW_DB       ROW("db", ARG_ANY, "null", "The database; by default the option redis.db")
-#define ROW_LOGIN    ROW("password", ARG_STR, "null", "Password; by default the option redis.password")
+#define ROW_HOST     ARG("host", ARG_STR, "null", "The server; by default the option redis.host")
+#define ROW_PORT     ARG("port", ARG_ANY, "null", "Its port; by default the option redis.port")
+#define ROW_DB       ARG("db", ARG_ANY, "null", "The database; by default the option redis.db")
+#define ROW_LOGIN    ARG("password", ARG_STR, "null", "Password; by default the option redis.password")
 #define ROWS_ACCESS  ROW_HOST, ROW_PORT, ROW_DB, ROW_LOGIN
-#define ROW_KEY      ROW("key", ARG_ANY, ARG_REQUIRED, "The key")
-#define ROW_FIELD    ROW("field", ARG_ANY, ARG_REQUIRED, "The field of the hash")
-#define ROW_FIELDS   ROW("fields", ARG_ANY, ARG_STAR, "Fields of the hash")
-#define ROW_VALUE    ROW("value", ARG_ANY, ARG_REQUIRED, "What is stored: a text or a number")
-#define ROW_PATTERN  ROW("pattern", ARG_ANY, "\"*\"", "Glob that the names match")
-#define ROW_MORE(of) ROW(of, ARG_ANY, ARG_STARSTAR, "host, port, db, password", "host port db password")
+#define ROW_KEY      ARG("key", ARG_ANY, ARG_REQUIRED, "The key")
+#define ROW_FIELD    ARG("field", ARG_ANY, ARG_REQUIRED, "The field of the hash")
+#define ROW_FIELDS   ARG("fields", ARG_ANY, ARG_STAR, "Fields of the hash")
+#define ROW_VALUE    ARG("value", ARG_ANY, ARG_REQUIRED, "What is stored: a text or a number")
+#define ROW_PATTERN  ARG("pattern", ARG_ANY, "\"*\"", "Glob that the names match")
+#define ROW_MORE(of) ARG(of, ARG_ANY, ARG_STARSTAR, "host, port, db, password", "host port db password")
 
 static const arg_t access_args[] = { ROWS_ACCESS, ARGS_END };
 static const arg_t key_args[] = { ROW_KEY, ROWS_ACCESS, ARGS_END };
 static const arg_t pattern_args[] = { ROW_PATTERN, ROWS_ACCESS, ARGS_END };
-static const arg_t setting_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "The setting" }, ROW_VALUE, ROWS_ACCESS, ARGS_END
-};
-static const arg_t delete_args[] = { { "keys", ARG_ANY, ARG_STAR, "Keys" },
-                                     ROW_MORE("connection_args"),
+static const arg_t setting_args[] = { ARG("name", ARG_ANY, ARG_REQUIRED, "The setting"), ROW_VALUE,
+                                      ROWS_ACCESS, ARGS_END };
+static const arg_t delete_args[] = { ARG("keys", ARG_ANY, ARG_STAR, "Keys"), ROW_MORE("connection_args"),
                                      ARGS_END };
-static const arg_t expire_args[] = {
-    ROW_KEY, { "seconds", ARG_ANY, ARG_REQUIRED, "From now on" }, ROWS_ACCESS, ARGS_END
-};
-static const arg_t expireat_args[] = {
-    ROW_KEY, { "timestamp", ARG_ANY, ARG_REQUIRED, "Seconds since 1970" }, ROWS_ACCESS, ARGS_END
-};
+static const arg_t expire_args[] = { ROW_KEY, ARG("seconds", ARG_ANY, ARG_REQUIRED, "From now on"),
+                                     ROWS_ACCESS, ARGS_END };
+static const arg_t expireat_args[] = { ROW_KEY, ARG("timestamp", ARG_ANY, ARG_REQUIRED, "Seconds since 1970"),
+                                       ROWS_ACCESS, ARGS_END };
 static const arg_t fields_args[] = { ROW_KEY, ROW_FIELDS, ROW_MORE("options"), ARGS_END };
 static const arg_t field_args[] = { ROW_KEY, ROW_FIELD, ROWS_ACCESS, ARGS_END };
-static const arg_t hincrby_args[] = {
-    ROW_KEY, ROW_FIELD, { "increment", ARG_ANY, "1", "A whole number" }, ROWS_ACCESS, ARGS_END
+static const arg_t hincrby_args[] = { ROW_KEY, ROW_FIELD, ARG("increment", ARG_ANY, "1", "A whole number"),
+                                      ROWS_ACCESS, ARGS_END };
+static const arg_t hincrbyfloat_args[] = { ROW_KEY, ROW_FIELD, ARG("increment", ARG_ANY, "1.0", "A number"),
+                                           ROWS_ACCESS, ARGS_END };
+static const arg_t hmset_args[] = {
+    ROW_KEY, ARG("fieldsvals", ARG_ANY, ARG_STARSTAR, "Fields and their values; host, port, db, password"),
+    ARGS_END
 };
-static const arg_t hincrbyfloat_args[] = {
-    ROW_KEY, ROW_FIELD, { "increment", ARG_ANY, "1.0", "A number" }, ROWS_ACCESS, ARGS_END
-};
-static const arg_t hmset_args[] = { ROW_KEY,
-                                    { "fieldsvals", ARG_ANY, ARG_STARSTAR,
-                                      "Fields and their values; host, port, db, password" },
-                                    ARGS_END };
 static const arg_t hset_args[] = { ROW_KEY, ROW_FIELD, ROW_VALUE, ROWS_ACCESS, ARGS_END };
 static const arg_t hscan_args[] = { ROW_KEY,
-                                    { "cursor", ARG_ANY, "0", "The last answer's; 0 begins anew" },
-                                    { "match", ARG_ANY, "null", "Glob that the fields match" },
-                                    { "count", ARG_ANY, "null", "About so many at once" },
+                                    ARG("cursor", ARG_ANY, "0", "The last answer's; 0 begins anew"),
+                                    ARG("match", ARG_ANY, "null", "Glob that the fields match"),
+                                    ARG("count", ARG_ANY, "null", "About so many at once"),
                                     ROWS_ACCESS,
                                     ARGS_END };
-static const arg_t range_args[] = { ROW_KEY,
-                                    { "start", ARG_ANY, ARG_REQUIRED, "From 0 on; -1 is the last" },
-                                    { "stop", ARG_ANY, ARG_REQUIRED, "This one included" },
-                                    ROWS_ACCESS,
+static const arg_t range_args[] = { ROW_KEY, ARG("start", ARG_ANY, ARG_REQUIRED, "From 0 on; -1 is the last"),
+                                    ARG("stop", ARG_ANY, ARG_REQUIRED, "This one included"), ROWS_ACCESS,
                                     ARGS_END };
 static const arg_t set_args[] = { ROW_KEY, ROW_VALUE, ROWS_ACCESS, ARGS_END };
-static const arg_t slaveof_args[] = { { "master_host", ARG_ANY, "null", "None: be a master" },
-                                      { "master_port", ARG_ANY, "null", "By default 6379" },
-                                      ROWS_ACCESS,
+static const arg_t slaveof_args[] = { ARG("master_host", ARG_ANY, "null", "None: be a master"),
+                                      ARG("master_port", ARG_ANY, "null", "By default 6379"), ROWS_ACCESS,
                                       ARGS_END };
 static const arg_t sentinel_args[] = {
-    { "master", ARG_ANY, ARG_REQUIRED, "Name of the master" },
-    { "host", ARG_STR, "null", "The sentinel; by default the option redis_sentinel.host" },
-    { "port", ARG_ANY, "null", "Its port; by default the option redis_sentinel.port" },
-    { "password", ARG_STR, "null", "Password; by default the option redis_sentinel.password" },
-    ARGS_END
+    ARG("master", ARG_ANY, ARG_REQUIRED, "Name of the master"),
+    ARG("host", ARG_STR, "null", "The sentinel; by default the option redis_sentinel.host"),
+    ARG("port", ARG_ANY, "null", "Its port; by default the option redis_sentinel.port"),
+    ARG("password", ARG_STR, "null", "Password; by default the option redis_sentinel.password"), ARGS_END
 };
 static const arg_t master_args[] = { ROW_HOST, ROW_PORT, ROW_LOGIN, ARGS_END };
 

@@ -122,7 +122,7 @@ archive_gzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (value_truthy(value_get(args, "options")))
         json_array_append(line, value_get(args, "options"));
-    if (add_file(line, args, ctx_row(ctx)->args[0].name, err) < 0)
+    if (add_file(line, args, arg_name(ctx_row(ctx)->args), err) < 0)
         return err->code;
     return archive_lines(ctx, args, line, ret_value, err);
 }
@@ -135,7 +135,7 @@ archive_pack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     add_words(line, ctx_row(ctx)->data.text);
     if (tool_need(json_string_value(json_array_get(line, 0)), err) < 0 ||
-        add_file(line, args, ctx_row(ctx)->args[0].name, err) < 0 || add_sources(line, args, err) < 0)
+        add_file(line, args, arg_name(ctx_row(ctx)->args), err) < 0 || add_sources(line, args, err) < 0)
         return err->code;
     return archive_lines(ctx, args, line, ret_value, err);
 }
@@ -212,64 +212,64 @@ archive_unrar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 #define RUN_ROWS                                                                                             \
-    ROW("template", ARG_STR, "null", "Render the command line with this engine first: jinja"),               \
-        ROW("runas", ARG_STR, "null", "User to run as")
-#define CWD_ROW  ROW("cwd", ARG_STR, "null", "Folder to run in")
+    ARG("template", ARG_STR, "null", "Render the command line with this engine first: jinja"),               \
+        ARG("runas", ARG_STR, "null", "User to run as")
+#define CWD_ROW  ARG("cwd", ARG_STR, "null", "Folder to run in")
 #define FILES    "Files and folders: a list, or a text with commas; globs are expanded"
-#define EXCLUDES ROW("excludes", ARG_ANY, "null", "Members to leave out: a list, or a text with commas")
+#define EXCLUDES ARG("excludes", ARG_ANY, "null", "Members to leave out: a list, or a text with commas")
 #define TRIM_ROW                                                                                             \
-    ROW("trim_output", ARG_ANY, "false", "Return the first lines only: True for 100, or a number")
+    ARG("trim_output", ARG_ANY, "false", "Return the first lines only: True for 100, or a number")
 
 static const arg_t tar_args[] = {
-    { "options", ARG_STR, ARG_REQUIRED, "Options of tar: xvf" },
-    { "tarfile", ARG_STR, ARG_REQUIRED, "Path of the archive" },
-    { "sources", ARG_ANY, "null", FILES },
-    { "dest", ARG_STR, "null", "Folder to go to before it starts: -C" },
+    ARG("options", ARG_STR, ARG_REQUIRED, "Options of tar: xvf"),
+    ARG("tarfile", ARG_STR, ARG_REQUIRED, "Path of the archive"),
+    ARG("sources", ARG_ANY, "null", FILES),
+    ARG("dest", ARG_STR, "null", "Folder to go to before it starts: -C"),
     CWD_ROW,
     RUN_ROWS,
     ARGS_END,
 };
 static const arg_t gzip_args[] = {
-    { "sourcefile", ARG_STR, ARG_REQUIRED, "Path of the file" },
+    ARG("sourcefile", ARG_STR, ARG_REQUIRED, "Path of the file"),
     RUN_ROWS,
-    { "options", ARG_STR, "null", "Options of gzip, as one word" },
+    ARG("options", ARG_STR, "null", "Options of gzip, as one word"),
     ARGS_END,
 };
 static const arg_t gunzip_args[] = {
-    { "gzipfile", ARG_STR, ARG_REQUIRED, "Path of the file" },
+    ARG("gzipfile", ARG_STR, ARG_REQUIRED, "Path of the file"),
     RUN_ROWS,
-    { "options", ARG_STR, "null", "Options of gunzip, as one word" },
+    ARG("options", ARG_STR, "null", "Options of gunzip, as one word"),
     ARGS_END,
 };
 static const arg_t cmd_zip_args[] = {
-    { "zip_file", ARG_STR, ARG_REQUIRED, "Path of the archive" },
-    { "sources", ARG_ANY, ARG_REQUIRED, FILES },
-    { "template", ARG_STR, "null", "Render the command line with this engine first: jinja" },
+    ARG("zip_file", ARG_STR, ARG_REQUIRED, "Path of the archive"),
+    ARG("sources", ARG_ANY, ARG_REQUIRED, FILES),
+    ARG("template", ARG_STR, "null", "Render the command line with this engine first: jinja"),
     CWD_ROW,
-    { "runas", ARG_STR, "null", "User to run as" },
+    ARG("runas", ARG_STR, "null", "User to run as"),
     ARGS_END,
 };
 static const arg_t rar_args[] = {
-    { "rarfile", ARG_STR, ARG_REQUIRED, "Path of the archive" },
-    { "sources", ARG_ANY, ARG_REQUIRED, FILES },
-    { "template", ARG_STR, "null", "Render the command line with this engine first: jinja" },
+    ARG("rarfile", ARG_STR, ARG_REQUIRED, "Path of the archive"),
+    ARG("sources", ARG_ANY, ARG_REQUIRED, FILES),
+    ARG("template", ARG_STR, "null", "Render the command line with this engine first: jinja"),
     CWD_ROW,
-    { "runas", ARG_STR, "null", "User to run as" },
+    ARG("runas", ARG_STR, "null", "User to run as"),
     ARGS_END,
 };
 static const arg_t cmd_unzip_args[] = {
-    { "zip_file", ARG_STR, ARG_REQUIRED, "Path of the archive" },
-    { "dest", ARG_STR, ARG_REQUIRED, "Folder to unpack to" },
+    ARG("zip_file", ARG_STR, ARG_REQUIRED, "Path of the archive"),
+    ARG("dest", ARG_STR, ARG_REQUIRED, "Folder to unpack to"),
     EXCLUDES,
-    { "options", ARG_STR, "null", "Options of unzip: -o" },
+    ARG("options", ARG_STR, "null", "Options of unzip: -o"),
     RUN_ROWS,
     TRIM_ROW,
-    { "password", ARG_ANY, "null", "Of an encrypted archive; archive.unzip shows it to no process list" },
+    ARG("password", ARG_ANY, "null", "Of an encrypted archive; archive.unzip shows it to no process list"),
     ARGS_END,
 };
 static const arg_t unrar_args[] = {
-    { "rarfile", ARG_STR, ARG_REQUIRED, "Path of the archive" },
-    { "dest", ARG_STR, ARG_REQUIRED, "Folder to unpack to" },
+    ARG("rarfile", ARG_STR, ARG_REQUIRED, "Path of the archive"),
+    ARG("dest", ARG_STR, ARG_REQUIRED, "Folder to unpack to"),
     EXCLUDES,
     RUN_ROWS,
     TRIM_ROW,

@@ -403,20 +403,20 @@ archive_is_encrypted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "Path or URL of the archive")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "Path or URL of the archive")
 #define CACHE_ROWS                                                                                           \
-    ROW("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// URL"),                                     \
-        ROW("source_hash", ARG_STR, "null", "A cached copy with this digest is not fetched again"),          \
-        ROW("use_etag", ARG_BOOL, "false", "Ask the web server by the ETag whether to fetch it again")
-#define CLEAN_ROW ROW("clean", ARG_BOOL, "false", "Remove the archive afterwards")
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// URL"),                                     \
+        ARG("source_hash", ARG_STR, "null", "A cached copy with this digest is not fetched again"),          \
+        ARG("use_etag", ARG_BOOL, "false", "Ask the web server by the ETag whether to fetch it again")
+#define CLEAN_ROW ARG("clean", ARG_BOOL, "false", "Remove the archive afterwards")
 
 static const arg_t list_args[] = {
     NAME_ROW,
-    { "archive_format", ARG_STR, "null", "tar, zip or rar; by default from the name" },
-    { "options", ARG_STR, "null", "tar: a command that unpacks the archive to stdout" },
-    { "strip_components", ARG_ANY, "null", "How many folders to leave out at the front of each path" },
+    ARG("archive_format", ARG_STR, "null", "tar, zip or rar; by default from the name"),
+    ARG("options", ARG_STR, "null", "tar: a command that unpacks the archive to stdout"),
+    ARG("strip_components", ARG_ANY, "null", "How many folders to leave out at the front of each path"),
     CLEAN_ROW,
-    { "verbose", ARG_BOOL, "false", "Return folders, files and links apart" },
+    ARG("verbose", ARG_BOOL, "false", "Return folders, files and links apart"),
     CACHE_ROWS,
     ARGS_END,
 };

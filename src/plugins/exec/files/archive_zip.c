@@ -347,30 +347,30 @@ archive_zip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define FILE_ROW     ROW("zip_file", ARG_STR, ARG_REQUIRED, "Path of the archive")
-#define TEMPLATE_ROW ROW("template", ARG_STR, "null", "Render the paths with this engine first: jinja")
-#define RUNAS_ROW    ROW("runas", ARG_STR, "null", "User whose files are read and made")
+#define FILE_ROW     ARG("zip_file", ARG_STR, ARG_REQUIRED, "Path of the archive")
+#define TEMPLATE_ROW ARG("template", ARG_STR, "null", "Render the paths with this engine first: jinja")
+#define RUNAS_ROW    ARG("runas", ARG_STR, "null", "User whose files are read and made")
 
 static const arg_t unzip_args[] = {
     FILE_ROW,
-    { "dest", ARG_STR, ARG_REQUIRED, "Folder to unpack to" },
-    { "excludes", ARG_ANY, "null", "Members to leave out: a list, or a text with commas" },
-    { "options", ARG_STR, "null", "Only for cmd_unzip: accepted and not used" },
+    ARG("dest", ARG_STR, ARG_REQUIRED, "Folder to unpack to"),
+    ARG("excludes", ARG_ANY, "null", "Members to leave out: a list, or a text with commas"),
+    ARG("options", ARG_STR, "null", "Only for cmd_unzip: accepted and not used"),
     TEMPLATE_ROW,
     RUNAS_ROW,
-    { "trim_output", ARG_ANY, "false", "Return the first names only: True for 100, or a number" },
-    { "password", ARG_ANY, "null", "Of an encrypted archive" },
-    { "extract_perms", ARG_BOOL, "true", "Give files the modes that the archive has" },
+    ARG("trim_output", ARG_ANY, "false", "Return the first names only: True for 100, or a number"),
+    ARG("password", ARG_ANY, "null", "Of an encrypted archive"),
+    ARG("extract_perms", ARG_BOOL, "true", "Give files the modes that the archive has"),
     ARGS_END,
 };
 static const arg_t zip_args[] = {
     FILE_ROW,
-    { "sources", ARG_ANY, ARG_REQUIRED,
-      "Files and folders: a list, or a text with commas; globs are expanded" },
+    ARG("sources", ARG_ANY, ARG_REQUIRED,
+        "Files and folders: a list, or a text with commas; globs are expanded"),
     TEMPLATE_ROW,
-    { "cwd", ARG_STR, "null", "Folder that relative paths are below" },
+    ARG("cwd", ARG_STR, "null", "Folder that relative paths are below"),
     RUNAS_ROW,
-    { "zip64", ARG_BOOL, "false", "Accepted: large archives always may be zip64" },
+    ARG("zip64", ARG_BOOL, "false", "Accepted: large archives always may be zip64"),
     ARGS_END,
 };
 

@@ -401,58 +401,58 @@ cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define ENV_ARG                                                                                              \
-    ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
-#define PATH_ARG ROW("path", ARG_STR, ARG_REQUIRED, "salt://path/to/file, optionally with ?saltenv=ENV")
-#define KWARGS   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
+    ARG("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
+#define PATH_ARG ARG("path", ARG_STR, ARG_REQUIRED, "salt://path/to/file, optionally with ?saltenv=ENV")
+#define KWARGS   ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
 
 static const arg_t path_args[] = { PATH_ARG, ENV_ARG, ARGS_END };
-static const arg_t local_args[] = { { "path", ARG_STR, ARG_REQUIRED, "A file of the minion" }, ARGS_END };
-static const arg_t url_args[] = { { "url", ARG_STR, ARG_REQUIRED, "A URL of any kind" }, ENV_ARG, ARGS_END };
+static const arg_t local_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, "A file of the minion"), ARGS_END };
+static const arg_t url_args[] = { ARG("url", ARG_STR, ARG_REQUIRED, "A URL of any kind"), ENV_ARG, ARGS_END };
 static const arg_t paths_args[] = {
-    { "paths", ARG_ANY, ARG_REQUIRED, "URLs, separated by commas, or a list of them" },
+    ARG("paths", ARG_ANY, ARG_REQUIRED, "URLs, separated by commas, or a list of them"),
     ENV_ARG,
     ARGS_END,
 };
 static const arg_t stat_args[] = {
     PATH_ARG,
     ENV_ARG,
-    { "octal", ARG_ANY, "true", "The permissions as octal text; else st_mode as a number" },
+    ARG("octal", ARG_ANY, "true", "The permissions as octal text; else st_mode as a number"),
     ARGS_END,
 };
 static const arg_t get_file_args[] = {
     PATH_ARG,
-    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion, or a folder" },
+    ARG("dest", ARG_STR, ARG_REQUIRED, "A path of the minion, or a folder"),
     ENV_ARG,
-    { "makedirs", ARG_ANY, "false", "Make the folders above it" },
-    { "template", ARG_STR, "null", "Render path and dest with this engine first: jinja" },
-    { "gzip", ARG_ANY, "null", "Accepted; transfers are not compressed" },
+    ARG("makedirs", ARG_ANY, "false", "Make the folders above it"),
+    ARG("template", ARG_STR, "null", "Render path and dest with this engine first: jinja"),
+    ARG("gzip", ARG_ANY, "null", "Accepted; transfers are not compressed"),
     KWARGS,
     ARGS_END,
 };
 static const arg_t get_url_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "A URL: salt, http, https, ftp, file, or a path" },
-    { "dest", ARG_ANY, "\"\"",
-      "A path of the minion, or a folder; empty: the cache; None: return the contents" },
+    ARG("path", ARG_STR, ARG_REQUIRED, "A URL: salt, http, https, ftp, file, or a path"),
+    ARG("dest", ARG_ANY, "\"\"",
+        "A path of the minion, or a folder; empty: the cache; None: return the contents"),
     ENV_ARG,
-    { "makedirs", ARG_ANY, "false", "Make the folders above it" },
-    { "source_hash", ARG_STR, "null", "A cached file with this digest is not fetched again" },
+    ARG("makedirs", ARG_ANY, "false", "Make the folders above it"),
+    ARG("source_hash", ARG_STR, "null", "A cached file with this digest is not fetched again"),
     ARGS_END,
 };
 static const arg_t get_template_args[] = {
     PATH_ARG,
-    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion; empty: the cache" },
-    { "template", ARG_STR, "\"jinja\"", "The engine" },
+    ARG("dest", ARG_STR, ARG_REQUIRED, "A path of the minion; empty: the cache"),
+    ARG("template", ARG_STR, "\"jinja\"", "The engine"),
     ENV_ARG,
-    { "makedirs", ARG_ANY, "false", "Make the folders above it" },
+    ARG("makedirs", ARG_ANY, "false", "Make the folders above it"),
     KWARGS,
     ARGS_END,
 };
 static const arg_t cache_file_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "A URL: salt, http, https, ftp, file, or a path" },
+    ARG("path", ARG_STR, ARG_REQUIRED, "A URL: salt, http, https, ftp, file, or a path"),
     ENV_ARG,
-    { "source_hash", ARG_STR, "null", "A cached file with this digest is not fetched again" },
-    { "verify_ssl", ARG_ANY, "true", "False: accept any certificate" },
-    { "use_etag", ARG_ANY, "false", "Fetch again only when the web server's ETag has changed" },
+    ARG("source_hash", ARG_STR, "null", "A cached file with this digest is not fetched again"),
+    ARG("verify_ssl", ARG_ANY, "true", "False: accept any certificate"),
+    ARG("use_etag", ARG_ANY, "false", "Fetch again only when the web server's ETag has changed"),
     ARGS_END,
 };
 

@@ -233,25 +233,25 @@ cp_cache_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define ENV_ARG                                                                                              \
-    ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
-#define KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
+    ARG("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
+#define KWARGS ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
 
 static const arg_t env_args[] = { ENV_ARG, ARGS_END };
 static const arg_t get_dir_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "salt://path/to/dir" },
-    { "dest", ARG_STR, ARG_REQUIRED, "A folder of the minion" },
+    ARG("path", ARG_STR, ARG_REQUIRED, "salt://path/to/dir"),
+    ARG("dest", ARG_STR, ARG_REQUIRED, "A folder of the minion"),
     ENV_ARG,
-    { "template", ARG_STR, "null", "Render path and dest with this engine first: jinja" },
-    { "gzip", ARG_ANY, "null", "Accepted; transfers are not compressed" },
+    ARG("template", ARG_STR, "null", "Render path and dest with this engine first: jinja"),
+    ARG("gzip", ARG_ANY, "null", "Accepted; transfers are not compressed"),
     KWARGS,
     ARGS_END,
 };
 static const arg_t cache_dir_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "salt://path/to/dir" },
+    ARG("path", ARG_STR, ARG_REQUIRED, "salt://path/to/dir"),
     ENV_ARG,
-    { "include_empty", ARG_ANY, "false", "Make empty folders too" },
-    { "include_pat", ARG_ANY, "null", "Only these: a glob, E@REGEX, or a list" },
-    { "exclude_pat", ARG_ANY, "null", "Not these" },
+    ARG("include_empty", ARG_ANY, "false", "Make empty folders too"),
+    ARG("include_pat", ARG_ANY, "null", "Only these: a glob, E@REGEX, or a list"),
+    ARG("exclude_pat", ARG_ANY, "null", "Not these"),
     ARGS_END,
 };
 

@@ -112,11 +112,11 @@ cp_list_minion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define ENV_ARG                                                                                              \
-    ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
+    ARG("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
 
 static const arg_t list_args[] = {
     ENV_ARG,
-    { "prefix", ARG_STR, "\"\"", "Only what begins with this" },
+    ARG("prefix", ARG_STR, "\"\"", "Only what begins with this"),
     ARGS_END,
 };
 static const arg_t env_args[] = { ENV_ARG, ARGS_END };

@@ -79,38 +79,38 @@ cp_push_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- the table ---------------------------------------------------------------------------- */
 
 static const arg_t push_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "A file of the minion" },
-    { "keep_symlinks", ARG_ANY, "false", "Its path as it is written, links in it not resolved" },
-    { "upload_path", ARG_STR, "null", "Another path below the minion's folder on the master" },
-    { "remove_source", ARG_ANY, "false", "Remove the file afterwards" },
+    ARG("path", ARG_STR, ARG_REQUIRED, "A file of the minion"),
+    ARG("keep_symlinks", ARG_ANY, "false", "Its path as it is written, links in it not resolved"),
+    ARG("upload_path", ARG_STR, "null", "Another path below the minion's folder on the master"),
+    ARG("remove_source", ARG_ANY, "false", "Remove the file afterwards"),
     ARGS_END,
 };
 static const arg_t push_dir_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "A folder of the minion" },
-    { "glob", ARG_STR, "null", "Only files whose names match" },
-    { "upload_path", ARG_STR, "null", "Another folder below the minion's on the master" },
+    ARG("path", ARG_STR, ARG_REQUIRED, "A folder of the minion"),
+    ARG("glob", ARG_STR, "null", "Only files whose names match"),
+    ARG("upload_path", ARG_STR, "null", "Another folder below the minion's on the master"),
     ARGS_END,
 };
 static const arg_t recv_args[] = {
-    { "files", ARG_DICT, ARG_REQUIRED, "Contents by path" },
-    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion, or a folder" },
+    ARG("files", ARG_DICT, ARG_REQUIRED, "Contents by path"),
+    ARG("dest", ARG_STR, ARG_REQUIRED, "A path of the minion, or a folder"),
     ARGS_END,
 };
 static const arg_t recv_chunked_args[] = {
-    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion" },
-    { "chunk", ARG_STR, "null", "Bytes as base64; None: dest is an empty folder" },
-    { "append", ARG_ANY, "false", "Behind what is there" },
-    { "compressed", ARG_ANY, "true", "They are packed by gzip" },
-    { "mode", ARG_INT, "null", "Permissions, with the first piece, or with the last of a copy" },
-    { "copy", ARG_STR, "null",
-      "Name of the copy that the piece is of: dest stays as it is until the last has come. `append` is not "
-      "looked at" },
-    { "at", ARG_INT, "0", "Of a copy: the byte that the piece begins at" },
-    { "last", ARG_ANY, "false", "Of a copy: no piece follows" },
+    ARG("dest", ARG_STR, ARG_REQUIRED, "A path of the minion"),
+    ARG("chunk", ARG_STR, "null", "Bytes as base64; None: dest is an empty folder"),
+    ARG("append", ARG_ANY, "false", "Behind what is there"),
+    ARG("compressed", ARG_ANY, "true", "They are packed by gzip"),
+    ARG("mode", ARG_INT, "null", "Permissions, with the first piece, or with the last of a copy"),
+    ARG("copy", ARG_STR, "null",
+        "Name of the copy that the piece is of: dest stays as it is until the last has come. `append` is not "
+        "looked at"),
+    ARG("at", ARG_INT, "0", "Of a copy: the byte that the piece begins at"),
+    ARG("last", ARG_ANY, "false", "Of a copy: no piece follows"),
     ARGS_END,
 };
 static const arg_t recv_forget_args[] = {
-    { "copy", ARG_STR, "null", "Name of the copy; None: all that have not grown for an hour" },
+    ARG("copy", ARG_STR, "null", "Name of the copy; None: all that have not grown for an hour"),
     ARGS_END,
 };
 

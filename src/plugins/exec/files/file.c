@@ -32,323 +32,287 @@
 #include "salt/plugin.h"
 
 /* Rows that several functions share. A default is text in YAML's form; ARG_REQUIRED has none. */
-#define PATH_ROW   ROW("path", ARG_STR, ARG_REQUIRED, "The file or folder; ~ is the home folder")
-#define FOLLOW_ROW ROW("follow_symlinks", ARG_BOOL, "true", "Look at what a link points to")
+#define PATH_ROW   ARG("path", ARG_STR, ARG_REQUIRED, "The file or folder; ~ is the home folder")
+#define FOLLOW_ROW ARG("follow_symlinks", ARG_BOOL, "true", "Look at what a link points to")
 #define USER_GROUP_ROWS                                                                                      \
-    { "user", ARG_ANY, "null", "Owner to set, by name or number" },                                          \
-    {                                                                                                        \
-        "group", ARG_ANY, "null", "Group to set, by name or number"                                          \
-    }
+    ARG("user", ARG_ANY, "null", "Owner to set, by name or number"),                                         \
+        ARG("group", ARG_ANY, "null", "Group to set, by name or number")
 /* Editing functions of Salt have different defaults here (".bak", "" and false), hence the parameter. */
 #define BACKUP_ROW(dflt)                                                                                     \
-    ROW("backup", ARG_ANY, dflt,                                                                             \
+    ARG("backup", ARG_ANY, dflt,                                                                             \
         "Extension of the copy made first; minion for cachedir/file_backup; false for none")
 /* A label that is asked for is an error where the host has no SELinux (perms.c). */
 #define SELINUX_ROWS                                                                                         \
-    { "seuser", ARG_ANY, "null", "SELinux user" }, { "serole", ARG_ANY, "null", "SELinux role" },            \
-        { "setype", ARG_ANY, "null", "SELinux type" },                                                       \
-    {                                                                                                        \
-        "serange", ARG_ANY, "null", "SELinux range"                                                          \
-    }
+    ARG("seuser", ARG_ANY, "null", "SELinux user"), ARG("serole", ARG_ANY, "null", "SELinux role"),          \
+        ARG("setype", ARG_ANY, "null", "SELinux type"), ARG("serange", ARG_ANY, "null", "SELinux range")
 
 static const arg_t path_args[] = { PATH_ROW, ARGS_END };
-static const arg_t name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The file" }, ARGS_END };
+static const arg_t name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The file"), ARGS_END };
 static const arg_t follow_args[] = { PATH_ROW, FOLLOW_ROW, ARGS_END };
-static const arg_t gid_args[] = { { "gid", ARG_ANY, ARG_REQUIRED, "Number of a group" }, ARGS_END };
-static const arg_t group_args[] = { { "group", ARG_ANY, ARG_REQUIRED, "Name of a group" }, ARGS_END };
-static const arg_t uid_args[] = { { "uid", ARG_INT, ARG_REQUIRED, "Number of a user" }, ARGS_END };
-static const arg_t user_args[] = { { "user", ARG_ANY, ARG_REQUIRED, "Name of a user; None for our own" },
+static const arg_t gid_args[] = { ARG("gid", ARG_ANY, ARG_REQUIRED, "Number of a group"), ARGS_END };
+static const arg_t group_args[] = { ARG("group", ARG_ANY, ARG_REQUIRED, "Name of a group"), ARGS_END };
+static const arg_t uid_args[] = { ARG("uid", ARG_INT, ARG_REQUIRED, "Number of a user"), ARGS_END };
+static const arg_t user_args[] = { ARG("user", ARG_ANY, ARG_REQUIRED, "Name of a user; None for our own"),
                                    ARGS_END };
-static const arg_t set_mode_args[] = { PATH_ROW, { "mode", ARG_STR, ARG_REQUIRED, "Octal mode" }, ARGS_END };
-static const arg_t chown_args[] = { PATH_ROW,
-                                    { "user", ARG_ANY, ARG_REQUIRED, "Owner, by name or number" },
-                                    { "group", ARG_ANY, ARG_REQUIRED, "Group, by name or number" },
+static const arg_t set_mode_args[] = { PATH_ROW, ARG("mode", ARG_STR, ARG_REQUIRED, "Octal mode"), ARGS_END };
+static const arg_t chown_args[] = { PATH_ROW, ARG("user", ARG_ANY, ARG_REQUIRED, "Owner, by name or number"),
+                                    ARG("group", ARG_ANY, ARG_REQUIRED, "Group, by name or number"),
                                     ARGS_END };
-static const arg_t chgrp_args[] = { PATH_ROW,
-                                    { "group", ARG_ANY, ARG_REQUIRED, "Group, by name or number" },
+static const arg_t chgrp_args[] = { PATH_ROW, ARG("group", ARG_ANY, ARG_REQUIRED, "Group, by name or number"),
                                     ARGS_END };
-static const arg_t stats_args[] = {
-    PATH_ROW, { "hash_type", ARG_STR, "null", "Add this digest as `sum`" }, FOLLOW_ROW, ARGS_END
-};
-static const arg_t access_args[] = { PATH_ROW, { "mode", ARG_ANY, ARG_REQUIRED, "f, r, w or x" }, ARGS_END };
-static const arg_t chattr_args[] = { { "files", ARG_ANY, ARG_STAR, "Files to change" },
-                                     { "operator", ARG_STR, "null", "add or remove" },
-                                     { "attributes", ARG_STR, "null", "Letters of aAcCdDeijPsStTu" },
-                                     { "flags", ARG_STR, "null", "Letters of RVf" },
-                                     { "version", ARG_ANY, "null", "Version number to set" },
+static const arg_t stats_args[] = { PATH_ROW, ARG("hash_type", ARG_STR, "null", "Add this digest as `sum`"),
+                                    FOLLOW_ROW, ARGS_END };
+static const arg_t access_args[] = { PATH_ROW, ARG("mode", ARG_ANY, ARG_REQUIRED, "f, r, w or x"), ARGS_END };
+static const arg_t chattr_args[] = { ARG("files", ARG_ANY, ARG_STAR, "Files to change"),
+                                     ARG("operator", ARG_STR, "null", "add or remove"),
+                                     ARG("attributes", ARG_STR, "null", "Letters of aAcCdDeijPsStTu"),
+                                     ARG("flags", ARG_STR, "null", "Letters of RVf"),
+                                     ARG("version", ARG_ANY, "null", "Version number to set"),
                                      ARGS_END };
 static const arg_t check_perms_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The file or folder" },
-    { "ret", ARG_ANY, ARG_REQUIRED, "A state's return to go on with, or None" },
-    { "user", ARG_ANY, ARG_REQUIRED, "Owner" },
-    { "group", ARG_ANY, ARG_REQUIRED, "Group" },
-    { "mode", ARG_ANY, ARG_REQUIRED, "Octal mode" },
-    { "attrs", ARG_ANY, "null", "Attribute letters, as chattr" },
-    { "follow_symlinks", ARG_BOOL, "false", "Change what a link points to" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The file or folder"),
+    ARG("ret", ARG_ANY, ARG_REQUIRED, "A state's return to go on with, or None"),
+    ARG("user", ARG_ANY, ARG_REQUIRED, "Owner"),
+    ARG("group", ARG_ANY, ARG_REQUIRED, "Group"),
+    ARG("mode", ARG_ANY, ARG_REQUIRED, "Octal mode"),
+    ARG("attrs", ARG_ANY, "null", "Attribute letters, as chattr"),
+    ARG("follow_symlinks", ARG_BOOL, "false", "Change what a link points to"),
     SELINUX_ROWS,
     ARGS_END
 };
-static const arg_t restorecon_args[] = { PATH_ROW,
-                                         { "recursive", ARG_BOOL, "false", "Also what is below" },
+static const arg_t restorecon_args[] = { PATH_ROW, ARG("recursive", ARG_BOOL, "false", "Also what is below"),
                                          ARGS_END };
 static const arg_t set_selinux_args[] = { PATH_ROW,
-                                          { "user", ARG_ANY, "null", "SELinux user" },
-                                          { "role", ARG_ANY, "null", "SELinux role" },
-                                          { "type", ARG_ANY, "null", "SELinux type" },
-                                          { "range", ARG_ANY, "null", "SELinux range" },
-                                          { "persist", ARG_BOOL, "false", "Also in the policy" },
+                                          ARG("user", ARG_ANY, "null", "SELinux user"),
+                                          ARG("role", ARG_ANY, "null", "SELinux role"),
+                                          ARG("type", ARG_ANY, "null", "SELinux type"),
+                                          ARG("range", ARG_ANY, "null", "SELinux range"),
+                                          ARG("persist", ARG_BOOL, "false", "Also in the policy"),
                                           ARGS_END };
 
-static const arg_t join_args[] = { { "args", ARG_ANY, ARG_STAR, "Parts of a path" }, ARGS_END };
-static const arg_t readlink_args[] = { PATH_ROW,
-                                       { "canonicalize", ARG_BOOL, "false", "Follow every link" },
+static const arg_t join_args[] = { ARG("args", ARG_ANY, ARG_STAR, "Parts of a path"), ARGS_END };
+static const arg_t readlink_args[] = { PATH_ROW, ARG("canonicalize", ARG_BOOL, "false", "Follow every link"),
                                        ARGS_END };
-static const arg_t link_args[] = { { "src", ARG_STR, ARG_REQUIRED, "The file that exists" },
-                                   { "path", ARG_STR, ARG_REQUIRED, "Its further name" },
-                                   ARGS_END };
-static const arg_t symlink_args[] = { { "src", ARG_STR, ARG_REQUIRED, "What the link points to" },
-                                      { "path", ARG_STR, ARG_REQUIRED, "The link" },
-                                      { "force", ARG_BOOL, "false", "Replace what is there" },
-                                      { "atomic", ARG_BOOL, "false", "Replace it in one step" },
-                                      ARGS_END };
-static const arg_t mkdir_args[] = { { "dir_path", ARG_STR, ARG_REQUIRED, "The folder" },
-                                    USER_GROUP_ROWS,
-                                    { "mode", ARG_ANY, "null", "Octal mode" },
-                                    ARGS_END };
-static const arg_t makedirs_args[] = { { "path", ARG_STR, ARG_REQUIRED,
-                                         "A path; the folders above it are made" },
-                                       USER_GROUP_ROWS,
-                                       { "mode", ARG_ANY, "null", "Octal mode" },
-                                       ARGS_END };
-static const arg_t makedirs_perms_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The folder" },
-                                             USER_GROUP_ROWS,
-                                             { "mode", ARG_ANY, "\"0755\"", "Octal mode" },
+static const arg_t link_args[] = { ARG("src", ARG_STR, ARG_REQUIRED, "The file that exists"),
+                                   ARG("path", ARG_STR, ARG_REQUIRED, "Its further name"), ARGS_END };
+static const arg_t symlink_args[] = { ARG("src", ARG_STR, ARG_REQUIRED, "What the link points to"),
+                                      ARG("path", ARG_STR, ARG_REQUIRED, "The link"),
+                                      ARG("force", ARG_BOOL, "false", "Replace what is there"),
+                                      ARG("atomic", ARG_BOOL, "false", "Replace it in one step"), ARGS_END };
+static const arg_t mkdir_args[] = { ARG("dir_path", ARG_STR, ARG_REQUIRED, "The folder"), USER_GROUP_ROWS,
+                                    ARG("mode", ARG_ANY, "null", "Octal mode"), ARGS_END };
+static const arg_t makedirs_args[] = {
+    ARG("path", ARG_STR, ARG_REQUIRED, "A path; the folders above it are made"), USER_GROUP_ROWS,
+    ARG("mode", ARG_ANY, "null", "Octal mode"), ARGS_END
+};
+static const arg_t makedirs_perms_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The folder"),
+                                             USER_GROUP_ROWS, ARG("mode", ARG_ANY, "\"0755\"", "Octal mode"),
                                              ARGS_END };
-static const arg_t rmdir_args[] = { PATH_ROW,
-                                    { "recurse", ARG_BOOL, "false", "Also empty folders below" },
-                                    { "verbose", ARG_BOOL, "false", "Tell what was deleted and what failed" },
-                                    { "older_than", ARG_ANY, "null",
-                                      "Only what is older than this many days" },
+static const arg_t rmdir_args[] = {
+    PATH_ROW, ARG("recurse", ARG_BOOL, "false", "Also empty folders below"),
+    ARG("verbose", ARG_BOOL, "false", "Tell what was deleted and what failed"),
+    ARG("older_than", ARG_ANY, "null", "Only what is older than this many days"), ARGS_END
+};
+static const arg_t remove_args[] = {
+    PATH_ROW, ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE), ARGS_END
+};
+static const arg_t rename_args[] = { ARG("src", ARG_STR, ARG_REQUIRED, "What to rename"),
+                                     ARG("dst", ARG_STR, ARG_REQUIRED, "Its new name"), ARGS_END };
+static const arg_t move_args[] = {
+    ARG("src", ARG_STR, ARG_REQUIRED, "What to move"),
+    ARG("dst", ARG_STR, ARG_REQUIRED, "Where to; into it when it is a folder"),
+    ARG("disallow_copy_and_unlink", ARG_BOOL, "false", "Fail where a rename is not possible"), ARGS_END
+};
+static const arg_t copy_args[] = {
+    ARG("src", ARG_STR, ARG_REQUIRED, "What to copy"), ARG("dst", ARG_STR, ARG_REQUIRED, "The copy"),
+    ARG("recurse", ARG_BOOL, "false", "Folders too"),
+    ARG("remove_existing", ARG_BOOL, "false", "Remove the target folder first"), ARGS_END
+};
+static const arg_t touch_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The file"),
+                                    ARG("atime", ARG_ANY, "null", "Access time, seconds since 1970"),
+                                    ARG("mtime", ARG_ANY, "null", "Modification time, seconds since 1970"),
                                     ARGS_END };
-static const arg_t remove_args[] = { PATH_ROW,
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE },
-                                     ARGS_END };
-static const arg_t rename_args[] = { { "src", ARG_STR, ARG_REQUIRED, "What to rename" },
-                                     { "dst", ARG_STR, ARG_REQUIRED, "Its new name" },
-                                     ARGS_END };
-static const arg_t move_args[] = { { "src", ARG_STR, ARG_REQUIRED, "What to move" },
-                                   { "dst", ARG_STR, ARG_REQUIRED, "Where to; into it when it is a folder" },
-                                   { "disallow_copy_and_unlink", ARG_BOOL, "false",
-                                     "Fail where a rename is not possible" },
-                                   ARGS_END };
-static const arg_t copy_args[] = { { "src", ARG_STR, ARG_REQUIRED, "What to copy" },
-                                   { "dst", ARG_STR, ARG_REQUIRED, "The copy" },
-                                   { "recurse", ARG_BOOL, "false", "Folders too" },
-                                   { "remove_existing", ARG_BOOL, "false", "Remove the target folder first" },
-                                   ARGS_END };
-static const arg_t touch_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The file" },
-                                    { "atime", ARG_ANY, "null", "Access time, seconds since 1970" },
-                                    { "mtime", ARG_ANY, "null", "Modification time, seconds since 1970" },
-                                    ARGS_END };
-static const arg_t mknod_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The node" },
-                                    { "ntype", ARG_STR, ARG_REQUIRED, "c, b or p" },
-                                    { "major", ARG_INT, "0", "Major number" },
-                                    { "minor", ARG_INT, "0", "Minor number" },
+static const arg_t mknod_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The node"),
+                                    ARG("ntype", ARG_STR, ARG_REQUIRED, "c, b or p"),
+                                    ARG("major", ARG_INT, "0", "Major number"),
+                                    ARG("minor", ARG_INT, "0", "Minor number"),
                                     USER_GROUP_ROWS,
-                                    { "mode", ARG_ANY, "\"0600\"", "Octal mode" },
+                                    ARG("mode", ARG_ANY, "\"0600\"", "Octal mode"),
                                     ARGS_END };
 static const arg_t mknod_dev_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The device" },    { "major", ARG_INT, ARG_REQUIRED, "Major number" },
-    { "minor", ARG_INT, ARG_REQUIRED, "Minor number" }, USER_GROUP_ROWS,
-    { "mode", ARG_ANY, "\"0660\"", "Octal mode" },      ARGS_END
+    ARG("name", ARG_STR, ARG_REQUIRED, "The device"),    ARG("major", ARG_INT, ARG_REQUIRED, "Major number"),
+    ARG("minor", ARG_INT, ARG_REQUIRED, "Minor number"), USER_GROUP_ROWS,
+    ARG("mode", ARG_ANY, "\"0660\"", "Octal mode"),      ARGS_END
 };
-static const arg_t mknod_fifo_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The pipe" },
-                                         USER_GROUP_ROWS,
-                                         { "mode", ARG_ANY, "\"0660\"", "Octal mode" },
-                                         ARGS_END };
+static const arg_t mknod_fifo_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The pipe"), USER_GROUP_ROWS,
+                                         ARG("mode", ARG_ANY, "\"0660\"", "Octal mode"), ARGS_END };
 
-static const arg_t lines_args[] = { PATH_ROW,
-                                    { "args", ARG_ANY, ARG_STAR, "Lines of text" },
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "args=: the lines as a list" },
+static const arg_t lines_args[] = { PATH_ROW, ARG("args", ARG_ANY, ARG_STAR, "Lines of text"),
+                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "args=: the lines as a list"),
                                     ARGS_END };
-static const arg_t read_args[] = { PATH_ROW,
-                                   { "binary", ARG_BOOL, "false", "Take bytes as they are" },
+static const arg_t read_args[] = { PATH_ROW, ARG("binary", ARG_BOOL, "false", "Take bytes as they are"),
                                    ARGS_END };
-static const arg_t truncate_args[] = { PATH_ROW, { "length", ARG_INT, ARG_REQUIRED, "New size" }, ARGS_END };
-static const arg_t seek_read_args[] = { PATH_ROW,
-                                        { "size", ARG_INT, ARG_REQUIRED, "Bytes to read" },
-                                        { "offset", ARG_INT, ARG_REQUIRED, "Where to start" },
-                                        ARGS_END };
-static const arg_t seek_write_args[] = { PATH_ROW,
-                                         { "data", ARG_STR, ARG_REQUIRED, "What to write" },
-                                         { "offset", ARG_INT, ARG_REQUIRED, "Where to" },
-                                         ARGS_END };
-static const arg_t contains_args[] = { PATH_ROW,
-                                       { "text", ARG_ANY, ARG_REQUIRED, "What to look for" },
+static const arg_t truncate_args[] = { PATH_ROW, ARG("length", ARG_INT, ARG_REQUIRED, "New size"), ARGS_END };
+static const arg_t seek_read_args[] = { PATH_ROW, ARG("size", ARG_INT, ARG_REQUIRED, "Bytes to read"),
+                                        ARG("offset", ARG_INT, ARG_REQUIRED, "Where to start"), ARGS_END };
+static const arg_t seek_write_args[] = { PATH_ROW, ARG("data", ARG_STR, ARG_REQUIRED, "What to write"),
+                                         ARG("offset", ARG_INT, ARG_REQUIRED, "Where to"), ARGS_END };
+static const arg_t contains_args[] = { PATH_ROW, ARG("text", ARG_ANY, ARG_REQUIRED, "What to look for"),
                                        ARGS_END };
-static const arg_t contains_regex_args[] = { PATH_ROW,
-                                             { "regex", ARG_STR, ARG_REQUIRED, "Regular expression" },
-                                             { "lchar", ARG_STR, "\"\"",
-                                               "Characters to drop from a line's start" },
-                                             ARGS_END };
-static const arg_t contains_glob_args[] = { PATH_ROW,
-                                            { "glob_expr", ARG_STR, ARG_REQUIRED, "Glob for the whole text" },
-                                            ARGS_END };
-static const arg_t grep_args[] = { PATH_ROW,
-                                   { "pattern", ARG_STR, ARG_REQUIRED, "grep's pattern" },
-                                   { "opts", ARG_ANY, ARG_STAR, "grep's options, one per argument" },
+static const arg_t contains_regex_args[] = {
+    PATH_ROW, ARG("regex", ARG_STR, ARG_REQUIRED, "Regular expression"),
+    ARG("lchar", ARG_STR, "\"\"", "Characters to drop from a line's start"), ARGS_END
+};
+static const arg_t contains_glob_args[] = {
+    PATH_ROW, ARG("glob_expr", ARG_STR, ARG_REQUIRED, "Glob for the whole text"), ARGS_END
+};
+static const arg_t grep_args[] = { PATH_ROW, ARG("pattern", ARG_STR, ARG_REQUIRED, "grep's pattern"),
+                                   ARG("opts", ARG_ANY, ARG_STAR, "grep's options, one per argument"),
                                    ARGS_END };
 static const arg_t sed_args[] = { PATH_ROW,
-                                  { "before", ARG_STR, ARG_REQUIRED, "sed's pattern" },
-                                  { "after", ARG_STR, ARG_REQUIRED, "The replacement" },
-                                  { "limit", ARG_ANY, "\"\"", "Only in lines that this pattern finds" },
-                                  { "backup", ARG_ANY, "\".bak\"", "Extension of the copy made first" },
-                                  { "options", ARG_STR, "\"-r -e\"", "sed's options" },
-                                  { "flags", ARG_STR, "\"g\"", "sed's flags" },
-                                  { "escape_all", ARG_BOOL, "false", "Take every character as itself" },
-                                  { "negate_match", ARG_BOOL, "false", "Only in the other lines" },
+                                  ARG("before", ARG_STR, ARG_REQUIRED, "sed's pattern"),
+                                  ARG("after", ARG_STR, ARG_REQUIRED, "The replacement"),
+                                  ARG("limit", ARG_ANY, "\"\"", "Only in lines that this pattern finds"),
+                                  ARG("backup", ARG_ANY, "\".bak\"", "Extension of the copy made first"),
+                                  ARG("options", ARG_STR, "\"-r -e\"", "sed's options"),
+                                  ARG("flags", ARG_STR, "\"g\"", "sed's flags"),
+                                  ARG("escape_all", ARG_BOOL, "false", "Take every character as itself"),
+                                  ARG("negate_match", ARG_BOOL, "false", "Only in the other lines"),
                                   ARGS_END };
-static const arg_t sed_contains_args[] = { PATH_ROW,
-                                           { "text", ARG_STR, ARG_REQUIRED, "sed's pattern" },
-                                           { "limit", ARG_ANY, "\"\"",
-                                             "Only in lines that this pattern finds" },
-                                           { "flags", ARG_STR, "\"g\"", "sed's flags" },
-                                           ARGS_END };
+static const arg_t sed_contains_args[] = { PATH_ROW, ARG("text", ARG_STR, ARG_REQUIRED, "sed's pattern"),
+                                           ARG("limit", ARG_ANY, "\"\"",
+                                               "Only in lines that this pattern finds"),
+                                           ARG("flags", ARG_STR, "\"g\"", "sed's flags"), ARGS_END };
 static const arg_t psed_args[] = { PATH_ROW,
-                                   { "before", ARG_ANY, ARG_REQUIRED, "Regular expression" },
-                                   { "after", ARG_ANY, ARG_REQUIRED, "The replacement" },
-                                   { "limit", ARG_ANY, "\"\"", "Start behind what this expression finds" },
+                                   ARG("before", ARG_ANY, ARG_REQUIRED, "Regular expression"),
+                                   ARG("after", ARG_ANY, ARG_REQUIRED, "The replacement"),
+                                   ARG("limit", ARG_ANY, "\"\"", "Start behind what this expression finds"),
                                    BACKUP_ROW("\".bak\""),
-                                   { "flags", ARG_STR, "\"gMS\"",
-                                     "g: all; I, L, M, S, U, X: Python's flags" },
-                                   { "escape_all", ARG_BOOL, "false", "Take every character as itself" },
-                                   { "multi", ARG_BOOL, "false", "Line by line" },
+                                   ARG("flags", ARG_STR, "\"gMS\"",
+                                       "g: all; I, L, M, S, U, X: Python's flags"),
+                                   ARG("escape_all", ARG_BOOL, "false", "Take every character as itself"),
+                                   ARG("multi", ARG_BOOL, "false", "Line by line"),
                                    ARGS_END };
-static const arg_t patch_args[] = { { "originalfile", ARG_STR, ARG_REQUIRED, "The file or folder to patch" },
-                                    { "patchfile", ARG_STR, ARG_REQUIRED, "The patch" },
-                                    { "options", ARG_STR, "\"\"", "patch's options" },
-                                    { "dry_run", ARG_BOOL, "false", "Only say whether it would apply" },
+static const arg_t patch_args[] = { ARG("originalfile", ARG_STR, ARG_REQUIRED, "The file or folder to patch"),
+                                    ARG("patchfile", ARG_STR, ARG_REQUIRED, "The patch"),
+                                    ARG("options", ARG_STR, "\"\"", "patch's options"),
+                                    ARG("dry_run", ARG_BOOL, "false", "Only say whether it would apply"),
                                     ARGS_END };
-static const arg_t open_files_args[] = { { "by_pid", ARG_BOOL, "false", "Processes with their files" },
+static const arg_t open_files_args[] = { ARG("by_pid", ARG_BOOL, "false", "Processes with their files"),
                                          ARGS_END };
-static const arg_t find_args[] = { PATH_ROW,
-                                   { "args", ARG_ANY, ARG_STAR, "print or delete" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Criteria and actions" },
-                                   ARGS_END };
+static const arg_t find_args[] = { PATH_ROW, ARG("args", ARG_ANY, ARG_STAR, "print or delete"),
+                                   ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Criteria and actions"), ARGS_END };
 
-static const arg_t get_hash_args[] = { PATH_ROW,
-                                       { "form", ARG_STR, "\"sha256\"",
-                                         "md5, sha1, sha224, sha256, sha384, sha512" },
-                                       { "chunk_size", ARG_INT, "65536", "Accepted; pieces are 64 kB" },
-                                       ARGS_END };
+static const arg_t get_hash_args[] = {
+    PATH_ROW, ARG("form", ARG_STR, "\"sha256\"", "md5, sha1, sha224, sha256, sha384, sha512"),
+    ARG("chunk_size", ARG_INT, "65536", "Accepted; pieces are 64 kB"), ARGS_END
+};
 static const arg_t get_sum_args[] = {
-    PATH_ROW, { "form", ARG_STR, "\"sha256\"", "md5, sha1, sha224, sha256, sha384, sha512" }, ARGS_END
+    PATH_ROW, ARG("form", ARG_STR, "\"sha256\"", "md5, sha1, sha224, sha256, sha384, sha512"), ARGS_END
 };
 static const arg_t check_hash_args[] = { PATH_ROW,
-                                         { "file_hash", ARG_ANY, ARG_REQUIRED, "DIGEST or TYPE=DIGEST" },
+                                         ARG("file_hash", ARG_ANY, ARG_REQUIRED, "DIGEST or TYPE=DIGEST"),
                                          ARGS_END };
 static const arg_t source_sum_args[] = {
-    { "file_name", ARG_STR, "\"\"", "File the digest is for" },
-    { "source", ARG_STR, "\"\"", "Where it comes from" },
-    { "source_hash", ARG_STR, "null", "A digest, TYPE=DIGEST, a file or a URL" },
-    { "source_hash_name", ARG_STR, "null", "Name to look for in a file of sums" },
-    { "saltenv", ARG_STR, "\"base\"", "Environment of salt:// URLs" },
-    { "verify_ssl", ARG_BOOL, "true", "Check the server's certificate" },
+    ARG("file_name", ARG_STR, "\"\"", "File the digest is for"),
+    ARG("source", ARG_STR, "\"\"", "Where it comes from"),
+    ARG("source_hash", ARG_STR, "null", "A digest, TYPE=DIGEST, a file or a URL"),
+    ARG("source_hash_name", ARG_STR, "null", "Name to look for in a file of sums"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of salt:// URLs"),
+    ARG("verify_ssl", ARG_BOOL, "true", "Check the server's certificate"),
     SOURCE_SIGNER_ROWS,
     ARGS_END
 };
 static const arg_t extract_hash_args[] = {
-    { "hash_fn", ARG_STR, ARG_REQUIRED, "A file of sums" },
-    { "hash_type", ARG_STR, "\"sha256\"", "Type to look for; empty for any" },
-    { "file_name", ARG_STR, "\"\"", "File the digest is for" },
-    { "source", ARG_STR, "\"\"", "Where it comes from" },
-    { "source_hash_name", ARG_STR, "null", "Name to look for, before the others" },
+    ARG("hash_fn", ARG_STR, ARG_REQUIRED, "A file of sums"),
+    ARG("hash_type", ARG_STR, "\"sha256\"", "Type to look for; empty for any"),
+    ARG("file_name", ARG_STR, "\"\"", "File the digest is for"),
+    ARG("source", ARG_STR, "\"\"", "Where it comes from"),
+    ARG("source_hash_name", ARG_STR, "null", "Name to look for, before the others"),
     ARGS_END
 };
 static const arg_t get_diff_args[] = {
-    { "file1", ARG_STR, ARG_REQUIRED, "Path or URL" },
-    { "file2", ARG_STR, ARG_REQUIRED, "Path or URL" },
-    { "saltenv", ARG_STR, "\"base\"", "Environment of salt:// URLs" },
-    { "show_filenames", ARG_BOOL, "true", "Name the files in the difference" },
-    { "show_changes", ARG_BOOL, "true", "False: only say that there are some" },
-    { "template", ARG_BOOL, "false", "The files came from a template" },
-    { "source_hash_file1", ARG_ANY, "null", "Expected digest of file1" },
-    { "source_hash_file2", ARG_ANY, "null", "Expected digest of file2" },
+    ARG("file1", ARG_STR, ARG_REQUIRED, "Path or URL"),
+    ARG("file2", ARG_STR, ARG_REQUIRED, "Path or URL"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of salt:// URLs"),
+    ARG("show_filenames", ARG_BOOL, "true", "Name the files in the difference"),
+    ARG("show_changes", ARG_BOOL, "true", "False: only say that there are some"),
+    ARG("template", ARG_BOOL, "false", "The files came from a template"),
+    ARG("source_hash_file1", ARG_ANY, "null", "Expected digest of file1"),
+    ARG("source_hash_file2", ARG_ANY, "null", "Expected digest of file2"),
     ARGS_END
 };
-static const arg_t list_backups_args[] = { PATH_ROW,
-                                           { "limit", ARG_ANY, "null", "At most this many" },
+static const arg_t list_backups_args[] = { PATH_ROW, ARG("limit", ARG_ANY, "null", "At most this many"),
                                            ARGS_END };
 static const arg_t backup_id_args[] = {
-    PATH_ROW, { "backup_id", ARG_ANY, ARG_REQUIRED, "Number from file.list_backups" }, ARGS_END
+    PATH_ROW, ARG("backup_id", ARG_ANY, ARG_REQUIRED, "Number from file.list_backups"), ARGS_END
 };
 
 static const arg_t replace_args[] = {
     PATH_ROW,
-    { "pattern", ARG_STR, ARG_REQUIRED, "Regular expression" },
-    { "repl", ARG_ANY, ARG_REQUIRED, "The replacement; \\1 and \\g<name> are groups" },
-    { "count", ARG_INT, "0", "At most this many replacements; 0: all" },
-    { "flags", ARG_ANY, "8", "Number, name or list of names of Python's flags" },
-    { "bufsize", ARG_ANY, "1", "Accepted; the file is read whole" },
-    { "append_if_not_found", ARG_BOOL, "false", "Else add the text at the end" },
-    { "prepend_if_not_found", ARG_BOOL, "false", "Else add the text at the start" },
-    { "not_found_content", ARG_ANY, "null", "Text to add, when it is not repl" },
+    ARG("pattern", ARG_STR, ARG_REQUIRED, "Regular expression"),
+    ARG("repl", ARG_ANY, ARG_REQUIRED, "The replacement; \\1 and \\g<name> are groups"),
+    ARG("count", ARG_INT, "0", "At most this many replacements; 0: all"),
+    ARG("flags", ARG_ANY, "8", "Number, name or list of names of Python's flags"),
+    ARG("bufsize", ARG_ANY, "1", "Accepted; the file is read whole"),
+    ARG("append_if_not_found", ARG_BOOL, "false", "Else add the text at the end"),
+    ARG("prepend_if_not_found", ARG_BOOL, "false", "Else add the text at the start"),
+    ARG("not_found_content", ARG_ANY, "null", "Text to add, when it is not repl"),
     BACKUP_ROW("\".bak\""),
-    { "dry_run", ARG_BOOL, "false", "Only show the difference" },
-    { "search_only", ARG_BOOL, "false", "Only say whether the pattern is found" },
-    { "show_changes", ARG_BOOL, "true", "Return the difference instead of a boolean" },
-    { "ignore_if_missing", ARG_BOOL, "false", "A missing file is not a failure" },
-    { "preserve_inode", ARG_BOOL, "true", "Keep hard links together" },
-    { "backslash_literal", ARG_BOOL, "false", "Backslashes in repl are themselves" },
+    ARG("dry_run", ARG_BOOL, "false", "Only show the difference"),
+    ARG("search_only", ARG_BOOL, "false", "Only say whether the pattern is found"),
+    ARG("show_changes", ARG_BOOL, "true", "Return the difference instead of a boolean"),
+    ARG("ignore_if_missing", ARG_BOOL, "false", "A missing file is not a failure"),
+    ARG("preserve_inode", ARG_BOOL, "true", "Keep hard links together"),
+    ARG("backslash_literal", ARG_BOOL, "false", "Backslashes in repl are themselves"),
     ARGS_END
 };
 static const arg_t search_args[] = {
     PATH_ROW,
-    { "pattern", ARG_STR, ARG_REQUIRED, "Regular expression" },
-    { "flags", ARG_ANY, "8", "Number, name or list of names of Python's flags" },
-    { "bufsize", ARG_ANY, "1", "Accepted; the file is read whole" },
-    { "ignore_if_missing", ARG_BOOL, "false", "A missing file is not a failure" },
-    { "multiline", ARG_BOOL, "false", "Add MULTILINE to the flags" },
+    ARG("pattern", ARG_STR, ARG_REQUIRED, "Regular expression"),
+    ARG("flags", ARG_ANY, "8", "Number, name or list of names of Python's flags"),
+    ARG("bufsize", ARG_ANY, "1", "Accepted; the file is read whole"),
+    ARG("ignore_if_missing", ARG_BOOL, "false", "A missing file is not a failure"),
+    ARG("multiline", ARG_BOOL, "false", "Add MULTILINE to the flags"),
     ARGS_END
 };
-static const arg_t comment_args[] = { PATH_ROW,
-                                      { "regex", ARG_STR, ARG_REQUIRED, "Finds the lines, from their start" },
-                                      { "char", ARG_ANY, "\"#\"", "What makes a line a comment" },
-                                      BACKUP_ROW("\".bak\""),
-                                      ARGS_END };
+static const arg_t comment_args[] = {
+    PATH_ROW, ARG("regex", ARG_STR, ARG_REQUIRED, "Finds the lines, from their start"),
+    ARG("char", ARG_ANY, "\"#\"", "What makes a line a comment"), BACKUP_ROW("\".bak\""), ARGS_END
+};
 static const arg_t comment_line_args[] = { PATH_ROW,
-                                           { "regex", ARG_STR, ARG_REQUIRED,
-                                             "Finds the lines, from their start" },
-                                           { "char", ARG_ANY, "\"#\"", "What makes a line a comment" },
-                                           { "cmnt", ARG_BOOL, "true", "False: uncomment" },
+                                           ARG("regex", ARG_STR, ARG_REQUIRED,
+                                               "Finds the lines, from their start"),
+                                           ARG("char", ARG_ANY, "\"#\"", "What makes a line a comment"),
+                                           ARG("cmnt", ARG_BOOL, "true", "False: uncomment"),
                                            BACKUP_ROW("\".bak\""),
                                            ARGS_END };
 static const arg_t line_args[] = { PATH_ROW,
-                                   { "content", ARG_STR, "null", "The line" },
-                                   { "match", ARG_STR, "null", "Finds the line to replace or delete" },
-                                   { "mode", ARG_STR, "null", "insert, ensure, replace or delete" },
-                                   { "location", ARG_ANY, "null", "start or end, for insert" },
-                                   { "before", ARG_STR, "null", "Finds the line that comes after" },
-                                   { "after", ARG_STR, "null", "Finds the line that comes before" },
-                                   { "show_changes", ARG_BOOL, "true",
-                                     "Return the difference instead of a boolean" },
-                                   { "backup", ARG_ANY, "false", "Keep a copy with the time in its name" },
-                                   { "quiet", ARG_BOOL, "false", "A missing file is not a failure" },
-                                   { "indent", ARG_BOOL, "true", "Take the neighbour's indentation" },
+                                   ARG("content", ARG_STR, "null", "The line"),
+                                   ARG("match", ARG_STR, "null", "Finds the line to replace or delete"),
+                                   ARG("mode", ARG_STR, "null", "insert, ensure, replace or delete"),
+                                   ARG("location", ARG_ANY, "null", "start or end, for insert"),
+                                   ARG("before", ARG_STR, "null", "Finds the line that comes after"),
+                                   ARG("after", ARG_STR, "null", "Finds the line that comes before"),
+                                   ARG("show_changes", ARG_BOOL, "true",
+                                       "Return the difference instead of a boolean"),
+                                   ARG("backup", ARG_ANY, "false", "Keep a copy with the time in its name"),
+                                   ARG("quiet", ARG_BOOL, "false", "A missing file is not a failure"),
+                                   ARG("indent", ARG_BOOL, "true", "Take the neighbour's indentation"),
                                    ARGS_END };
 static const arg_t blockreplace_args[] = {
     PATH_ROW,
-    { "marker_start", ARG_STR, "\"#-- start managed zone --\"", "Line that the block starts with" },
-    { "marker_end", ARG_STR, "\"#-- end managed zone --\"", "Line that the block ends with" },
-    { "content", ARG_STR, "\"\"", "What stands between" },
-    { "append_if_not_found", ARG_BOOL, "false", "Without markers: add the block at the end" },
-    { "prepend_if_not_found", ARG_BOOL, "false", "Without markers: add the block at the start" },
+    ARG("marker_start", ARG_STR, "\"#-- start managed zone --\"", "Line that the block starts with"),
+    ARG("marker_end", ARG_STR, "\"#-- end managed zone --\"", "Line that the block ends with"),
+    ARG("content", ARG_STR, "\"\"", "What stands between"),
+    ARG("append_if_not_found", ARG_BOOL, "false", "Without markers: add the block at the end"),
+    ARG("prepend_if_not_found", ARG_BOOL, "false", "Without markers: add the block at the start"),
     BACKUP_ROW("\".bak\""),
-    { "dry_run", ARG_BOOL, "false", "Only show the difference" },
-    { "show_changes", ARG_BOOL, "true", "Return the difference instead of a boolean" },
-    { "append_newline", ARG_ANY, "false", "End the content with a line end; None: if it has none" },
-    { "insert_before_match", ARG_ANY, "null", "Without markers: before the line this expression finds" },
-    { "insert_after_match", ARG_ANY, "null", "Without markers: behind the line this expression finds" },
+    ARG("dry_run", ARG_BOOL, "false", "Only show the difference"),
+    ARG("show_changes", ARG_BOOL, "true", "Return the difference instead of a boolean"),
+    ARG("append_newline", ARG_ANY, "false", "End the content with a line end; None: if it has none"),
+    ARG("insert_before_match", ARG_ANY, "null", "Without markers: before the line this expression finds"),
+    ARG("insert_after_match", ARG_ANY, "null", "Without markers: behind the line this expression finds"),
     ARGS_END
 };
 

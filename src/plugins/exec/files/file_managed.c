@@ -11,36 +11,36 @@
 #include "plugins/lib/file/manage.h"
 #include "salt/plugin.h"
 
-#define NAME_ROW     ROW("name", ARG_STR, ARG_REQUIRED, "The file")
-#define SOURCE_ROW   ROW("source", ARG_ANY, ARG_REQUIRED, "URL or path of the content, or None")
-#define TEMPLATE_ROW ROW("template", ARG_ANY, ARG_REQUIRED, "Template engine, or None")
+#define NAME_ROW     ARG("name", ARG_STR, ARG_REQUIRED, "The file")
+#define SOURCE_ROW   ARG("source", ARG_ANY, ARG_REQUIRED, "URL or path of the content, or None")
+#define TEMPLATE_ROW ARG("template", ARG_ANY, ARG_REQUIRED, "Template engine, or None")
 #define VARIABLE_ROWS                                                                                        \
-    ROW("context", ARG_ANY, ARG_REQUIRED, "Variables of the template"),                                      \
-        ROW("defaults", ARG_ANY, ARG_REQUIRED, "Variables that context overrides")
-#define ENV_ROW ROW("saltenv", ARG_STR, ARG_REQUIRED, "Environment of salt:// URLs")
+    ARG("context", ARG_ANY, ARG_REQUIRED, "Variables of the template"),                                      \
+        ARG("defaults", ARG_ANY, ARG_REQUIRED, "Variables that context overrides")
+#define ENV_ROW ARG("saltenv", ARG_STR, ARG_REQUIRED, "Environment of salt:// URLs")
 #define HASH_ROWS                                                                                            \
-    ROW("source_hash", ARG_ANY, ARG_REQUIRED, "Digest, TYPE=DIGEST, or a file of sums"),                     \
-        ROW("source_hash_name", ARG_ANY, ARG_REQUIRED, "Name to look for in a file of sums")
+    ARG("source_hash", ARG_ANY, ARG_REQUIRED, "Digest, TYPE=DIGEST, or a file of sums"),                     \
+        ARG("source_hash_name", ARG_ANY, ARG_REQUIRED, "Name to look for in a file of sums")
 #define OWNER_ROWS                                                                                           \
-    ROW("user", ARG_ANY, ARG_REQUIRED, "Owner"), ROW("group", ARG_ANY, ARG_REQUIRED, "Group"),               \
-        ROW("mode", ARG_ANY, ARG_REQUIRED, "Octal mode"),                                                    \
-        ROW("attrs", ARG_ANY, ARG_REQUIRED, "Attribute letters, as chattr")
-#define CONTENTS_ROW  ROW("contents", ARG_ANY, "null", "The content itself")
-#define SKIP_ROW      ROW("skip_verify", ARG_BOOL, "false", "Take a source from outside without a digest")
-#define SSL_ROW       ROW("verify_ssl", ARG_BOOL, "true", "Check the server's certificate")
-#define ETAG_ROW      ROW("use_etag", ARG_BOOL, "false", "Ask a web server whether its file has changed")
-#define KEEP_ROW      ROW("keep_mode", ARG_BOOL, "false", "The source's mode")
-#define FOLLOW_ROW(d) ROW("follow_symlinks", ARG_BOOL, d, "Look at what a link points to")
+    ARG("user", ARG_ANY, ARG_REQUIRED, "Owner"), ARG("group", ARG_ANY, ARG_REQUIRED, "Group"),               \
+        ARG("mode", ARG_ANY, ARG_REQUIRED, "Octal mode"),                                                    \
+        ARG("attrs", ARG_ANY, ARG_REQUIRED, "Attribute letters, as chattr")
+#define CONTENTS_ROW  ARG("contents", ARG_ANY, "null", "The content itself")
+#define SKIP_ROW      ARG("skip_verify", ARG_BOOL, "false", "Take a source from outside without a digest")
+#define SSL_ROW       ARG("verify_ssl", ARG_BOOL, "true", "Check the server's certificate")
+#define ETAG_ROW      ARG("use_etag", ARG_BOOL, "false", "Ask a web server whether its file has changed")
+#define KEEP_ROW      ARG("keep_mode", ARG_BOOL, "false", "The source's mode")
+#define FOLLOW_ROW(d) ARG("follow_symlinks", ARG_BOOL, d, "Look at what a link points to")
 #define LABEL_ROWS                                                                                           \
-    ROW("seuser", ARG_ANY, "null", "SELinux user"), ROW("serole", ARG_ANY, "null", "SELinux role"),          \
-        ROW("setype", ARG_ANY, "null", "SELinux type"), ROW("serange", ARG_ANY, "null", "SELinux range")
-#define KWARGS_ROW   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
-#define FETCHED_ROWS ROW("sfn", ARG_STR, ARG_REQUIRED, "Local copy of the source, or an empty text")
-#define SUM_ROW      ROW("source_sum", ARG_ANY, ARG_REQUIRED, "hash_type and hsum of the source")
+    ARG("seuser", ARG_ANY, "null", "SELinux user"), ARG("serole", ARG_ANY, "null", "SELinux role"),          \
+        ARG("setype", ARG_ANY, "null", "SELinux type"), ARG("serange", ARG_ANY, "null", "SELinux range")
+#define KWARGS_ROW   ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
+#define FETCHED_ROWS ARG("sfn", ARG_STR, ARG_REQUIRED, "Local copy of the source, or an empty text")
+#define SUM_ROW      ARG("source_sum", ARG_ANY, ARG_REQUIRED, "hash_type and hsum of the source")
 
-static const arg_t source_list_args[] = { SOURCE_ROW, ROW("source_hash", ARG_ANY, ARG_REQUIRED, "Its digest"),
+static const arg_t source_list_args[] = { SOURCE_ROW, ARG("source_hash", ARG_ANY, ARG_REQUIRED, "Its digest"),
                                           ENV_ROW, ARGS_END };
-static const arg_t apply_template_args[] = { ROW("contents", ARG_STR, ARG_REQUIRED, "The template's text"),
+static const arg_t apply_template_args[] = { ARG("contents", ARG_STR, ARG_REQUIRED, "The template's text"),
                                              TEMPLATE_ROW, VARIABLE_ROWS, ENV_ROW, ARGS_END };
 static const arg_t get_managed_args[] = { NAME_ROW,   TEMPLATE_ROW, SOURCE_ROW,         HASH_ROWS,
                                           OWNER_ROWS, ENV_ROW,      VARIABLE_ROWS,      SKIP_ROW,
@@ -49,22 +49,22 @@ static const arg_t get_managed_args[] = { NAME_ROW,   TEMPLATE_ROW, SOURCE_ROW, 
 static const arg_t manage_file_args[] = {
     NAME_ROW,
     FETCHED_ROWS,
-    ROW("ret", ARG_ANY, ARG_REQUIRED, "A state's return to go on with, or None"),
+    ARG("ret", ARG_ANY, ARG_REQUIRED, "A state's return to go on with, or None"),
     SOURCE_ROW,
     SUM_ROW,
     OWNER_ROWS,
     ENV_ROW,
-    ROW("backup", ARG_ANY, ARG_REQUIRED, "minion: keep a copy in cachedir/file_backup"),
-    ROW("makedirs", ARG_BOOL, "false", "Make the folders above it"),
-    ROW("template", ARG_STR, "null", "The content came from a template"),
-    ROW("show_changes", ARG_BOOL, "true", "Show the difference"),
+    ARG("backup", ARG_ANY, ARG_REQUIRED, "minion: keep a copy in cachedir/file_backup"),
+    ARG("makedirs", ARG_BOOL, "false", "Make the folders above it"),
+    ARG("template", ARG_STR, "null", "The content came from a template"),
+    ARG("show_changes", ARG_BOOL, "true", "Show the difference"),
     CONTENTS_ROW,
-    ROW("dir_mode", ARG_ANY, "null", "Octal mode of the folders made"),
+    ARG("dir_mode", ARG_ANY, "null", "Octal mode of the folders made"),
     FOLLOW_ROW("true"),
     SKIP_ROW,
     KEEP_ROW,
-    ROW("encoding", ARG_STR, "null", "Encoding of the file, when not UTF-8"),
-    ROW("encoding_errors", ARG_STR, "\"strict\"",
+    ARG("encoding", ARG_STR, "null", "Encoding of the file, when not UTF-8"),
+    ARG("encoding_errors", ARG_STR, "\"strict\"",
         "What to do with other characters: strict, ignore, replace"),
     LABEL_ROWS,
     SSL_ROW,

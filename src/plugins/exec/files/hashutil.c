@@ -265,37 +265,37 @@ hashutil_github_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t instr_args[] = {
-    { "instr", ARG_ANY, ARG_REQUIRED, "A text" },
+    ARG("instr", ARG_ANY, ARG_REQUIRED, "A text"),
     ARGS_END,
 };
 static const arg_t digest_args[] = {
-    { "instr", ARG_ANY, ARG_REQUIRED, "A text" },
-    { "checksum", ARG_STR, "\"md5\"", "md5, sha256 or sha512" },
+    ARG("instr", ARG_ANY, ARG_REQUIRED, "A text"),
+    ARG("checksum", ARG_STR, "\"md5\"", "md5, sha256 or sha512"),
     ARGS_END,
 };
 static const arg_t digest_file_args[] = {
-    { "infile", ARG_STR, ARG_REQUIRED, "Path of a file" },
-    { "checksum", ARG_STR, "\"md5\"", "md5, sha256 or sha512" },
+    ARG("infile", ARG_STR, ARG_REQUIRED, "Path of a file"),
+    ARG("checksum", ARG_STR, "\"md5\"", "md5, sha256 or sha512"),
     ARGS_END,
 };
 static const arg_t fname_args[] = {
-    { "fname", ARG_STR, ARG_REQUIRED, "Path of a file" },
+    ARG("fname", ARG_STR, ARG_REQUIRED, "Path of a file"),
     ARGS_END,
 };
 static const arg_t decodefile_args[] = {
-    { "instr", ARG_ANY, ARG_REQUIRED, "Base64 text" },
-    { "outfile", ARG_STR, ARG_REQUIRED, "Path of the file to write" },
+    ARG("instr", ARG_ANY, ARG_REQUIRED, "Base64 text"),
+    ARG("outfile", ARG_STR, ARG_REQUIRED, "Path of the file to write"),
     ARGS_END,
 };
 static const arg_t signature_args[] = {
-    { "string", ARG_ANY, ARG_REQUIRED, "The signed text" },
-    { "shared_secret", ARG_ANY, ARG_REQUIRED, "The secret that both sides know" },
-    { "challenge_hmac", ARG_STR, ARG_REQUIRED, "The signature to check" },
+    ARG("string", ARG_ANY, ARG_REQUIRED, "The signed text"),
+    ARG("shared_secret", ARG_ANY, ARG_REQUIRED, "The secret that both sides know"),
+    ARG("challenge_hmac", ARG_STR, ARG_REQUIRED, "The signature to check"),
     ARGS_END,
 };
 static const arg_t compute_args[] = {
-    { "string", ARG_ANY, ARG_REQUIRED, "The text to sign" },
-    { "shared_secret", ARG_ANY, ARG_REQUIRED, "The secret that both sides know" },
+    ARG("string", ARG_ANY, ARG_REQUIRED, "The text to sign"),
+    ARG("shared_secret", ARG_ANY, ARG_REQUIRED, "The secret that both sides know"),
     ARGS_END,
 };
 

@@ -157,24 +157,21 @@ ini_get_ini(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ini != NULL ? 0 : err->code;
 }
 
-#define FILE_ROW    ROW("file_name", ARG_STR, ARG_REQUIRED, "The file")
-#define SECTION_ROW ROW("section", ARG_STR, ARG_REQUIRED, "The section; None: above the sections")
-#define OPTION_ROW  ROW("option", ARG_STR, ARG_REQUIRED, "The option")
-#define SEP_ROW     ROW("separator", ARG_STR, "\"=\"", "What stands between an option and its value")
+#define FILE_ROW    ARG("file_name", ARG_STR, ARG_REQUIRED, "The file")
+#define SECTION_ROW ARG("section", ARG_STR, ARG_REQUIRED, "The section; None: above the sections")
+#define OPTION_ROW  ARG("option", ARG_STR, ARG_REQUIRED, "The option")
+#define SEP_ROW     ARG("separator", ARG_STR, "\"=\"", "What stands between an option and its value")
 
 static const arg_t file_args[] = { FILE_ROW, SEP_ROW, ARGS_END };
 static const arg_t section_args[] = { FILE_ROW, SECTION_ROW, SEP_ROW, ARGS_END };
-static const arg_t option_args[] = { FILE_ROW,
-                                     { "section", ARG_ANY, ARG_REQUIRED,
-                                       "The section; None: above the sections" },
-                                     OPTION_ROW,
-                                     SEP_ROW,
-                                     ARGS_END };
-static const arg_t set_args[] = { FILE_ROW,
-                                  { "sections", ARG_DICT, "null",
-                                    "{section: {option: value}}, {option: value} above" },
-                                  SEP_ROW,
-                                  ARGS_END };
+static const arg_t option_args[] = {
+    FILE_ROW, ARG("section", ARG_ANY, ARG_REQUIRED, "The section; None: above the sections"), OPTION_ROW,
+    SEP_ROW, ARGS_END
+};
+static const arg_t set_args[] = {
+    FILE_ROW, ARG("sections", ARG_DICT, "null", "{section: {option: value}}, {option: value} above"), SEP_ROW,
+    ARGS_END
+};
 
 static const func_t funcs[] = {
     { "get_ini", ini_get_ini, file_args, FN_READONLY,

@@ -184,19 +184,20 @@ exec_acl_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define PATHS_ROW     ROW("args", ARG_ANY, ARG_STAR, "The files and folders")
-#define RECURSIVE_ROW ROW("recursive", ARG_ANY, "false", "All that is below them, too")
+#define PATHS_ROW     ARG("args", ARG_ANY, ARG_STAR, "The files and folders")
+#define RECURSIVE_ROW ARG("recursive", ARG_ANY, "false", "All that is below them, too")
 #define TYPE_ROW                                                                                             \
-    ROW("acl_type", ARG_STR, ARG_REQUIRED,                                                                   \
+    ARG("acl_type", ARG_STR, ARG_REQUIRED,                                                                   \
         "user, group, mask or other; after default: or d: what new files get")
-#define NAME_ROW  ROW("acl_name", ARG_STR, "\"\"", "The user or group; empty: the owner")
-#define RAISE_ROW ROW("raise_err", ARG_ANY, "false", "Fail when setfacl does")
+#define NAME_ROW  ARG("acl_name", ARG_STR, "\"\"", "The user or group; empty: the owner")
+#define RAISE_ROW ARG("raise_err", ARG_ANY, "false", "Fail when setfacl does")
 
 static const arg_t getfacl_args[] = { PATHS_ROW, RECURSIVE_ROW, ARGS_END };
 static const arg_t wipe_args[] = { PATHS_ROW, RECURSIVE_ROW, RAISE_ROW, ARGS_END };
 static const arg_t modify_args[] = {
-    TYPE_ROW,  NAME_ROW, { "perms", ARG_ANY, "\"\"", "Letters of rwx, or a digit" }, PATHS_ROW, RECURSIVE_ROW,
-    RAISE_ROW, ARGS_END
+    TYPE_ROW,  NAME_ROW,      ARG("perms", ARG_ANY, "\"\"", "Letters of rwx, or a digit"),
+    PATHS_ROW, RECURSIVE_ROW, RAISE_ROW,
+    ARGS_END
 };
 static const arg_t delete_args[] = { TYPE_ROW, NAME_ROW, PATHS_ROW, RECURSIVE_ROW, RAISE_ROW, ARGS_END };
 

@@ -178,22 +178,23 @@ exec_rsync_unavailable(call_ctx_t *ctx)
 /* ---- table -------------------------------------------------------------------------------------- */
 
 static const arg_t rsync_args[] = {
-    { "src", ARG_STR, ARG_REQUIRED,
-      "The source: a path, HOST:PATH, rsync://..., salt://...; \"\": option rsync.src" },
-    { "dst", ARG_STR, ARG_REQUIRED, "The copy; \"\": option rsync.dst" },
-    { "delete", ARG_ANY, "false", "Delete what the source has not" },
-    { "force", ARG_ANY, "false", "Delete folders that are not empty, too" },
-    { "update", ARG_ANY, "false", "Leave files alone that are newer" },
-    { "passwordfile", ARG_STR, "null", "A file with the password for a daemon" },
-    { "exclude", ARG_ANY, "null", "Patterns of what is left out: a text, or a list" },
-    { "excludefrom", ARG_STR, "null", "A file of such patterns, instead" },
-    { "dryrun", ARG_ANY, "false", "Only say what would be copied" },
-    { "rsh", ARG_STR, "null", "The remote shell" },
-    { "additional_opts", ARG_ANY, "null", "A list of other options of rsync" },
-    { "saltenv", ARG_STR, "\"base\"", "Environment of the file server" },
+    ARG("src", ARG_STR, ARG_REQUIRED,
+        "The source: a path, HOST:PATH, rsync://..., salt://...; \"\": option rsync.src"),
+    ARG("dst", ARG_STR, ARG_REQUIRED, "The copy; \"\": option rsync.dst"),
+    ARG("delete", ARG_ANY, "false", "Delete what the source has not"),
+    ARG("force", ARG_ANY, "false", "Delete folders that are not empty, too"),
+    ARG("update", ARG_ANY, "false", "Leave files alone that are newer"),
+    ARG("passwordfile", ARG_STR, "null", "A file with the password for a daemon"),
+    ARG("exclude", ARG_ANY, "null", "Patterns of what is left out: a text, or a list"),
+    ARG("excludefrom", ARG_STR, "null", "A file of such patterns, instead"),
+    ARG("dryrun", ARG_ANY, "false", "Only say what would be copied"),
+    ARG("rsh", ARG_STR, "null", "The remote shell"),
+    ARG("additional_opts", ARG_ANY, "null", "A list of other options of rsync"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of the file server"),
     ARGS_END,
 };
-static const arg_t config_args[] = { { "conf_path", ARG_STR, "\"/etc/rsyncd.conf\"", "The file" }, ARGS_END };
+static const arg_t config_args[] = { ARG("conf_path", ARG_STR, "\"/etc/rsyncd.conf\"", "The file"),
+                                     ARGS_END };
 
 static const func_t funcs[] = {
     { "config", rsync_config, config_args, FN_READONLY,

@@ -334,7 +334,7 @@ static const arg_t signed_args[] = {
     TLS_STR("cert_filename", "null", "Name of the certificate's file, without .crt"),
     TLS_ROW_DIGEST,
     TLS_STR("cert_type", "null", "As of the request"),
-    { "type_ext", ARG_ANY, "false", "As of the request", NULL },
+    ARG("type_ext", ARG_ANY, "false", "As of the request"),
     TLS_ROW_REPLACE,
     ARGS_END,
 };

@@ -238,7 +238,7 @@ tls_cert_info(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------- */
 
 #define TLS_ROW_CN_USUAL TLS_STR("CN", "\"localhost\"", "Common name, by which the file is called")
-#define TLS_ROW_TEXT     ROW("as_text", ARG_ANY, "false", "True: the content instead of the path", NULL)
+#define TLS_ROW_TEXT     ARG("as_text", ARG_ANY, "false", "True: the content instead of the path")
 
 static const arg_t base_args[] = { TLS_STR("cacert_path", "null", "Folder of all authorities"), ARGS_END };
 static const arg_t set_args[] = { TLS_STR("cacert_path", ARG_REQUIRED, "Folder of all authorities"),
@@ -260,13 +260,11 @@ static const arg_t date_args[] = {
     TLS_STR("cert", ARG_REQUIRED, "Path of the certificate"),
     TLS_STR("date_format", "\"%Y-%m-%d\"", "In the notation of strftime, in UTC"), ARGS_END
 };
-static const arg_t validate_args[] = { TLS_STR("cert", ARG_REQUIRED, "Path of the certificate"),
-                                       TLS_ROW_CA,
-                                       { "crl_file", ARG_ANY, ARG_REQUIRED, "Path of the revocation list",
-                                         NULL },
+static const arg_t validate_args[] = { TLS_STR("cert", ARG_REQUIRED, "Path of the certificate"), TLS_ROW_CA,
+                                       ARG("crl_file", ARG_ANY, ARG_REQUIRED, "Path of the revocation list"),
                                        ARGS_END };
-static const arg_t info_args[] = { { "cert", ARG_ANY, ARG_REQUIRED, "Path or text of the certificate", NULL },
-                                   { "digest", ARG_ANY, "\"sha256\"", "Hash of the fingerprint", NULL },
+static const arg_t info_args[] = { ARG("cert", ARG_ANY, ARG_REQUIRED, "Path or text of the certificate"),
+                                   ARG("digest", ARG_ANY, "\"sha256\"", "Hash of the fingerprint"),
                                    ARGS_END };
 
 static const func_t funcs[] = {

@@ -429,8 +429,8 @@ static const arg_t key_args[] = {
     X509_ROW_COMPAT,
     X509_ROW_PATH,
     X509_ROW_RAW,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "bits: the same as keysize; text, cipher and verbose are not used",
-      "bits text cipher verbose" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "bits: the same as keysize; text, cipher and verbose are not used",
+        "bits text cipher verbose"),
     ARGS_END,
 };
 
@@ -475,7 +475,7 @@ static const arg_t crl_args[] = {
     X509_ROWS_CRL,
     X509_ROW_PATH,
     X509_ROW_RAW,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "algorithm: the same as digest; text is not used", "text algorithm" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "algorithm: the same as digest; text is not used", "text algorithm"),
     ARGS_END,
 };
 
@@ -490,9 +490,9 @@ static const arg_t policy_args[] = {
 
 static const arg_t remote_args[] = {
     X509_ANY("signing_policy", ARG_REQUIRED, "Name of the policy"),
-    { "kwargs", ARG_DICT, ARG_REQUIRED, "Arguments of create_certificate", NULL },
+    ARG("kwargs", ARG_DICT, ARG_REQUIRED, "Arguments of create_certificate"),
     X509_ANY("get_signing_policy_only", "false", "Return the policy"),
-    { "more_kwargs", ARG_ANY, ARG_STARSTAR, "Who asks, by Salt's own keywords", "*" },
+    ARG("more_kwargs", ARG_ANY, ARG_STARSTAR, "Who asks, by Salt's own keywords", "*"),
     ARGS_END,
 };
 

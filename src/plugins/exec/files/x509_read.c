@@ -336,24 +336,21 @@ x509_verify_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 static const arg_t cert_args[] = { X509_ROW_CERTIFICATE, ARGS_END };
 static const arg_t csr_args[] = { X509_ROW_CSR, ARGS_END };
 static const arg_t crl_args[] = { X509_ROW_CRL, ARGS_END };
-static const arg_t glob_args[] = { { "glob_path", ARG_STR, ARG_REQUIRED, "Pattern of paths", NULL },
-                                   ARGS_END };
-static const arg_t expires_args[] = { X509_ROW_CERTIFICATE,
-                                      { "days", ARG_INT, "0", "Days from now", NULL },
+static const arg_t glob_args[] = { ARG("glob_path", ARG_STR, ARG_REQUIRED, "Pattern of paths"), ARGS_END };
+static const arg_t expires_args[] = { X509_ROW_CERTIFICATE, ARG("days", ARG_INT, "0", "Days from now"),
                                       ARGS_END };
-static const arg_t will_args[] = { X509_ROW_CERTIFICATE,
-                                   { "days", ARG_INT, ARG_REQUIRED, "Days from now", NULL },
+static const arg_t will_args[] = { X509_ROW_CERTIFICATE, ARG("days", ARG_INT, ARG_REQUIRED, "Days from now"),
                                    ARGS_END };
 static const arg_t entry_args[] = {
     X509_ANY("text", ARG_REQUIRED, "Path or text"),
-    { "pem_type", ARG_STR, "null", "Kind of the block, such as CERTIFICATE", NULL },
+    ARG("pem_type", ARG_STR, "null", "Kind of the block, such as CERTIFICATE"),
     ARGS_END,
 };
 static const arg_t write_args[] = {
     X509_ANY("text", ARG_REQUIRED, "Path or text of the block"),
-    { "path", ARG_STR, ARG_REQUIRED, "File to write", NULL },
+    ARG("path", ARG_STR, ARG_REQUIRED, "File to write"),
     X509_ANY("overwrite", "true", "False: keep the key and DH parameters that stand beside a certificate"),
-    { "pem_type", ARG_STR, "null", "Kind of the block, such as CERTIFICATE", NULL },
+    ARG("pem_type", ARG_STR, "null", "Kind of the block, such as CERTIFICATE"),
     ARGS_END,
 };
 static const arg_t size_args[] = {

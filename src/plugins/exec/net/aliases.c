@@ -205,8 +205,8 @@ aliases_rm_alias(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-#define ALIAS_ROW  ROW("alias", ARG_STR, ARG_REQUIRED, "The name")
-#define TARGET_ROW ROW("target", ARG_ANY, ARG_REQUIRED, "Where its mail goes: a text, or a list")
+#define ALIAS_ROW  ARG("alias", ARG_STR, ARG_REQUIRED, "The name")
+#define TARGET_ROW ARG("target", ARG_ANY, ARG_REQUIRED, "Where its mail goes: a text, or a list")
 
 static const arg_t alias_args[] = { ALIAS_ROW, ARGS_END };
 static const arg_t target_args[] = { ALIAS_ROW, TARGET_ROW, ARGS_END };

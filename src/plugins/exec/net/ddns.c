@@ -214,21 +214,21 @@ ddns_drop_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 #define ZONE_ROWS                                                                                            \
-    ROW("zone", ARG_STR, ARG_REQUIRED, "The zone"), ROW("name", ARG_STR, ARG_REQUIRED, "The name in it")
-#define SERVER_ROW  ROW("nameserver", ARG_STR, "\"127.0.0.1\"", "Address of the name server")
-#define TIMEOUT_ROW ROW("timeout", ARG_INT, "5", "Seconds to wait for it")
-#define PORT_ROW    ROW("port", ARG_INT, "53", "Its port")
+    ARG("zone", ARG_STR, ARG_REQUIRED, "The zone"), ARG("name", ARG_STR, ARG_REQUIRED, "The name in it")
+#define SERVER_ROW  ARG("nameserver", ARG_STR, "\"127.0.0.1\"", "Address of the name server")
+#define TIMEOUT_ROW ARG("timeout", ARG_INT, "5", "Seconds to wait for it")
+#define PORT_ROW    ARG("port", ARG_INT, "53", "Its port")
 #define KEYS_ROW                                                                                             \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR,                                                                     \
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,                                                                     \
         "keyfile (JSON: {name: secret}), keyname, keyalgorithm; by default the options ddns.keyfile, ...",   \
         "keyfile keyname keyalgorithm *")
-#define REPLACE_ROW(value) ROW("replace", ARG_ANY, value, "Remove the name's other records of the type")
+#define REPLACE_ROW(value) ARG("replace", ARG_ANY, value, "Remove the name's other records of the type")
 
 static const arg_t update_args[] = { ZONE_ROWS,
-                                     { "ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it" },
-                                     { "rdtype", ARG_STR, ARG_REQUIRED,
-                                       "Type of the record: A, AAAA, CNAME" },
-                                     { "data", ARG_STR, ARG_REQUIRED, "Data of the record" },
+                                     ARG("ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it"),
+                                     ARG("rdtype", ARG_STR, ARG_REQUIRED,
+                                         "Type of the record: A, AAAA, CNAME"),
+                                     ARG("data", ARG_STR, ARG_REQUIRED, "Data of the record"),
                                      SERVER_ROW,
                                      TIMEOUT_ROW,
                                      REPLACE_ROW("false"),
@@ -236,16 +236,16 @@ static const arg_t update_args[] = { ZONE_ROWS,
                                      KEYS_ROW,
                                      ARGS_END };
 static const arg_t delete_args[] = { ZONE_ROWS,
-                                     { "rdtype", ARG_STR, "null", "Type of the records; by default all" },
-                                     { "data", ARG_STR, "null", "Data of the record; by default any" },
+                                     ARG("rdtype", ARG_STR, "null", "Type of the records; by default all"),
+                                     ARG("data", ARG_STR, "null", "Data of the record; by default any"),
                                      SERVER_ROW,
                                      TIMEOUT_ROW,
                                      PORT_ROW,
                                      KEYS_ROW,
                                      ARGS_END };
 static const arg_t add_args[] = { ZONE_ROWS,
-                                  { "ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it" },
-                                  { "ip", ARG_STR, ARG_REQUIRED, "The address" },
+                                  ARG("ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it"),
+                                  ARG("ip", ARG_STR, ARG_REQUIRED, "The address"),
                                   SERVER_ROW,
                                   REPLACE_ROW("true"),
                                   TIMEOUT_ROW,

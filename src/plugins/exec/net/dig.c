@@ -262,24 +262,22 @@ dig_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define SERVER_ROW ROW("nameserver", ARG_ANY, "null", "The server to ask; by default the host's")
-#define HOST_ROW   ROW("host", ARG_ANY, ARG_REQUIRED, "The name")
-#define DOMAIN_ROW ROW("domain", ARG_ANY, ARG_REQUIRED, "The domain")
+#define SERVER_ROW ARG("nameserver", ARG_ANY, "null", "The server to ask; by default the host's")
+#define HOST_ROW   ARG("host", ARG_ANY, ARG_REQUIRED, "The name")
+#define DOMAIN_ROW ARG("domain", ARG_ANY, ARG_REQUIRED, "The domain")
 
-static const arg_t check_args[] = { { "addr", ARG_ANY, ARG_REQUIRED, "The text" }, ARGS_END };
+static const arg_t check_args[] = { ARG("addr", ARG_ANY, ARG_REQUIRED, "The text"), ARGS_END };
 static const arg_t host_args[] = { HOST_ROW, SERVER_ROW, ARGS_END };
-static const arg_t ns_args[] = {
-    DOMAIN_ROW, { "resolve", ARG_ANY, "true", "Return addresses; False: names" }, SERVER_ROW, ARGS_END
-};
+static const arg_t ns_args[] = { DOMAIN_ROW,
+                                 ARG("resolve", ARG_ANY, "true", "Return addresses; False: names"),
+                                 SERVER_ROW, ARGS_END };
 static const arg_t mx_args[] = { DOMAIN_ROW,
-                                 { "resolve", ARG_ANY, "false", "Return an address in place of each name" },
-                                 SERVER_ROW,
-                                 ARGS_END };
-static const arg_t spf_args[] = { DOMAIN_ROW,
-                                  { "record", ARG_STR, "\"SPF\"",
-                                    "Type of the record: SPF, then TXT; or TXT" },
-                                  SERVER_ROW,
-                                  ARGS_END };
+                                 ARG("resolve", ARG_ANY, "false", "Return an address in place of each name"),
+                                 SERVER_ROW, ARGS_END };
+static const arg_t spf_args[] = {
+    DOMAIN_ROW, ARG("record", ARG_STR, "\"SPF\"", "Type of the record: SPF, then TXT; or TXT"), SERVER_ROW,
+    ARGS_END
+};
 
 /* Salt has each function by its name in small letters, too. */
 #define DIG(upper, lower, fn, rows, what, ...)                                                               \

@@ -405,40 +405,35 @@ dnsutil_serial(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define SERVER_ROW ROW("nameserver", ARG_ANY, "null", "The server to ask; by default the host's")
-#define DOMAIN_ROW ROW("domain", ARG_ANY, ARG_REQUIRED, "The domain")
-#define FILE_ROW   ROW("hostsfile", ARG_STR, "\"/etc/hosts\"", "The file")
+#define SERVER_ROW ARG("nameserver", ARG_ANY, "null", "The server to ask; by default the host's")
+#define DOMAIN_ROW ARG("domain", ARG_ANY, ARG_REQUIRED, "The domain")
+#define FILE_ROW   ARG("hostsfile", ARG_STR, "\"/etc/hosts\"", "The file")
 
-static const arg_t host_args[] = { { "host", ARG_STR, ARG_REQUIRED, "The name" }, SERVER_ROW, ARGS_END };
-static const arg_t ns_args[] = {
-    DOMAIN_ROW, { "resolve", ARG_ANY, "true", "Return addresses; False: names" }, SERVER_ROW, ARGS_END
-};
+static const arg_t host_args[] = { ARG("host", ARG_STR, ARG_REQUIRED, "The name"), SERVER_ROW, ARGS_END };
+static const arg_t ns_args[] = { DOMAIN_ROW,
+                                 ARG("resolve", ARG_ANY, "true", "Return addresses; False: names"),
+                                 SERVER_ROW, ARGS_END };
 static const arg_t mx_args[] = { DOMAIN_ROW,
-                                 { "resolve", ARG_ANY, "false", "Return an address in place of each name" },
-                                 SERVER_ROW,
-                                 ARGS_END };
-static const arg_t spf_args[] = { DOMAIN_ROW,
-                                  { "record", ARG_STR, "\"SPF\"",
-                                    "Type of the record: SPF, then TXT; or TXT" },
-                                  SERVER_ROW,
-                                  ARGS_END };
-static const arg_t check_args[] = { { "ip_addr", ARG_ANY, ARG_REQUIRED, "The text" }, ARGS_END };
+                                 ARG("resolve", ARG_ANY, "false", "Return an address in place of each name"),
+                                 SERVER_ROW, ARGS_END };
+static const arg_t spf_args[] = {
+    DOMAIN_ROW, ARG("record", ARG_STR, "\"SPF\"", "Type of the record: SPF, then TXT; or TXT"), SERVER_ROW,
+    ARGS_END
+};
+static const arg_t check_args[] = { ARG("ip_addr", ARG_ANY, ARG_REQUIRED, "The text"), ARGS_END };
 static const arg_t parse_hosts_args[] = { FILE_ROW,
-                                          { "hosts", ARG_STR, "null", "Its content, instead of the file" },
+                                          ARG("hosts", ARG_STR, "null", "Its content, instead of the file"),
                                           ARGS_END };
-static const arg_t append_args[] = { FILE_ROW,
-                                     { "ip_addr", ARG_STR, "null", "The address" },
-                                     { "entries", ARG_STR, "null", "Names, with commas between" },
+static const arg_t append_args[] = { FILE_ROW, ARG("ip_addr", ARG_STR, "null", "The address"),
+                                     ARG("entries", ARG_STR, "null", "Names, with commas between"),
                                      ARGS_END };
-static const arg_t remove_args[] = { FILE_ROW,
-                                     { "entries", ARG_STR, "null", "Names, with commas between" },
+static const arg_t remove_args[] = { FILE_ROW, ARG("entries", ARG_STR, "null", "Names, with commas between"),
                                      ARGS_END };
-static const arg_t zone_args[] = { { "zonefile", ARG_STR, "null", "The file" },
-                                   { "zone", ARG_STR, "null", "Its content, where there is no file" },
+static const arg_t zone_args[] = { ARG("zonefile", ARG_STR, "null", "The file"),
+                                   ARG("zone", ARG_STR, "null", "Its content, where there is no file"),
                                    ARGS_END };
-static const arg_t serial_args[] = { { "zone", ARG_STR, "\"\"", "The zone's name, part of the grain's" },
-                                     { "update", ARG_ANY, "false", "Count up, and keep it" },
-                                     ARGS_END };
+static const arg_t serial_args[] = { ARG("zone", ARG_STR, "\"\"", "The zone's name, part of the grain's"),
+                                     ARG("update", ARG_ANY, "false", "Count up, and keep it"), ARGS_END };
 
 static const func_t funcs[] = {
     { "A", dnsutil_ask, host_args, FN_READONLY,

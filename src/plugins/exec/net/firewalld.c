@@ -289,37 +289,35 @@ firewalld_unavailable(call_ctx_t *ctx)
                  "the path.";
 }
 
-#define PERMANENT_ROW       ROW("permanent", ARG_BOOL, "true", "In the configuration; False: in what runs")
-#define ZONE_ROW            ROW("zone", ARG_STR, ARG_REQUIRED, "The zone")
-#define ANY_ZONE_ROW        ROW("zone", ARG_STR, "null", "The zone; None: the default one")
-#define SERVICE_ROW         ROW("service", ARG_STR, ARG_REQUIRED, "The service")
-#define RESTART_ROW         ROW("restart", ARG_BOOL, "true", "Reload firewalld when it is done")
-#define FORCE_ROW           ROW("force_masquerade", ARG_BOOL, "false", "Masquerade in the zone, too")
-#define OF_ZONE(name, help) ZONE_ROW, ROW(name, ARG_STR, ARG_REQUIRED, help), PERMANENT_ROW
+#define PERMANENT_ROW       ARG("permanent", ARG_BOOL, "true", "In the configuration; False: in what runs")
+#define ZONE_ROW            ARG("zone", ARG_STR, ARG_REQUIRED, "The zone")
+#define ANY_ZONE_ROW        ARG("zone", ARG_STR, "null", "The zone; None: the default one")
+#define SERVICE_ROW         ARG("service", ARG_STR, ARG_REQUIRED, "The service")
+#define RESTART_ROW         ARG("restart", ARG_BOOL, "true", "Reload firewalld when it is done")
+#define FORCE_ROW           ARG("force_masquerade", ARG_BOOL, "false", "Masquerade in the zone, too")
+#define OF_ZONE(name, help) ZONE_ROW, ARG(name, ARG_STR, ARG_REQUIRED, help), PERMANENT_ROW
 
 static const arg_t permanent_args[] = { PERMANENT_ROW, ARGS_END };
 static const arg_t zone_args[] = { ZONE_ROW, PERMANENT_ROW, ARGS_END };
 static const arg_t any_zone_args[] = { ANY_ZONE_ROW, PERMANENT_ROW, ARGS_END };
 static const arg_t one_zone_args[] = { ZONE_ROW, ARGS_END };
 static const arg_t new_zone_args[] = { ZONE_ROW, RESTART_ROW, ARGS_END };
-static const arg_t new_service_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The service" },
-                                          RESTART_ROW,
+static const arg_t new_service_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The service"), RESTART_ROW,
                                           ARGS_END };
 static const arg_t zone_service_args[] = { SERVICE_ROW, ANY_ZONE_ROW, PERMANENT_ROW, ARGS_END };
 static const arg_t service_args[] = { SERVICE_ROW, ARGS_END };
-static const arg_t service_port_args[] = { SERVICE_ROW,
-                                           { "port", ARG_STR, ARG_REQUIRED, "80/tcp" },
+static const arg_t service_port_args[] = { SERVICE_ROW, ARG("port", ARG_STR, ARG_REQUIRED, "80/tcp"),
                                            ARGS_END };
 static const arg_t service_protocol_args[] = { SERVICE_ROW,
-                                               { "protocol", ARG_STR, ARG_REQUIRED, "The protocol" },
+                                               ARG("protocol", ARG_STR, ARG_REQUIRED, "The protocol"),
                                                ARGS_END };
 static const arg_t port_args[] = { OF_ZONE("port", "443/tcp"), ARGS_END };
 static const arg_t add_port_args[] = { OF_ZONE("port", "443/tcp"), FORCE_ROW, ARGS_END };
 #define FORWARD_ROWS                                                                                         \
-    ZONE_ROW, ROW("src", ARG_STR, ARG_REQUIRED, "The port here"),                                            \
-        ROW("dest", ARG_STR, ARG_REQUIRED, "The port there"),                                                \
-        ROW("proto", ARG_STR, "\"tcp\"", "The protocol"),                                                    \
-        ROW("dstaddr", ARG_STR, "\"\"", "The address there; by default this host"), PERMANENT_ROW
+    ZONE_ROW, ARG("src", ARG_STR, ARG_REQUIRED, "The port here"),                                            \
+        ARG("dest", ARG_STR, ARG_REQUIRED, "The port there"),                                                \
+        ARG("proto", ARG_STR, "\"tcp\"", "The protocol"),                                                    \
+        ARG("dstaddr", ARG_STR, "\"\"", "The address there; by default this host"), PERMANENT_ROW
 static const arg_t forward_args[] = { FORWARD_ROWS, ARGS_END };
 static const arg_t add_forward_args[] = { FORWARD_ROWS, FORCE_ROW, ARGS_END };
 static const arg_t icmp_args[] = { OF_ZONE("icmp", "A type of ICMP: echo-reply"), ARGS_END };

@@ -329,21 +329,21 @@ hosts_set_comment(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define IP_ROW    ROW("ip", ARG_STR, ARG_REQUIRED, "The address")
-#define ALIAS_ROW ROW("alias", ARG_STR, ARG_REQUIRED, "The host name")
+#define IP_ROW    ARG("ip", ARG_STR, ARG_REQUIRED, "The address")
+#define ALIAS_ROW ARG("alias", ARG_STR, ARG_REQUIRED, "The host name")
 
-static const arg_t host_args[] = { { "host", ARG_STR, ARG_REQUIRED, "The host name" }, ARGS_END };
+static const arg_t host_args[] = { ARG("host", ARG_STR, ARG_REQUIRED, "The host name"), ARGS_END };
 static const arg_t ip_args[] = { IP_ROW, ARGS_END };
 static const arg_t alias_args[] = { IP_ROW, ALIAS_ROW, ARGS_END };
 static const arg_t pair_args[] = { IP_ROW,
-                                   { "alias", ARG_ANY, ARG_REQUIRED, "A host name, or a list of them" },
+                                   ARG("alias", ARG_ANY, ARG_REQUIRED, "A host name, or a list of them"),
                                    ARGS_END };
-static const arg_t comment_args[] = { IP_ROW, { "comment", ARG_STR, ARG_REQUIRED, "The comment" }, ARGS_END };
-static const arg_t set_args[] = { IP_ROW,
-                                  { "alias", ARG_STR, ARG_REQUIRED,
-                                    "Host names with blanks between; \"\": no line" },
-                                  { "comment", ARG_STR, "null", "A comment behind them" },
-                                  ARGS_END };
+static const arg_t comment_args[] = { IP_ROW, ARG("comment", ARG_STR, ARG_REQUIRED, "The comment"),
+                                      ARGS_END };
+static const arg_t set_args[] = {
+    IP_ROW, ARG("alias", ARG_STR, ARG_REQUIRED, "Host names with blanks between; \"\": no line"),
+    ARG("comment", ARG_STR, "null", "A comment behind them"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "add_host", hosts_add_host, alias_args, 0,

@@ -37,10 +37,10 @@ http_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t wait_args[] = {
-    { "url", ARG_STR, ARG_REQUIRED, "Where to" },
-    { "wait_for", ARG_FLOAT, "300", "Seconds to go on asking" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR,
-      "request_interval: seconds between questions; and what http.query takes" },
+    ARG("url", ARG_STR, ARG_REQUIRED, "Where to"),
+    ARG("wait_for", ARG_FLOAT, "300", "Seconds to go on asking"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR,
+        "request_interval: seconds between questions; and what http.query takes"),
     ARGS_END,
 };
 

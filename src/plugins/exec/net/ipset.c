@@ -610,38 +610,32 @@ ipset_unavailable(call_ctx_t *ctx)
 #define CREATE_WORDS "range netmask family markmask hashsize maxelem size timeout counters skbinfo"
 #define ADD_WORDS    "timeout packets bytes comment nomatch skbmark skbprio skbqueue"
 
-#define NAME_ROW   ROW("name", ARG_STR, "null", "The set")
-#define ENTRY_ROW  ROW("entry", ARG_STR, "null", "A member: its parts with commas between, then options")
-#define FAMILY_ROW ROW("family", ARG_STR, "\"ipv4\"", "ipv4 or ipv6")
+#define NAME_ROW   ARG("name", ARG_STR, "null", "The set")
+#define ENTRY_ROW  ARG("entry", ARG_STR, "null", "A member: its parts with commas between, then options")
+#define FAMILY_ROW ARG("family", ARG_STR, "\"ipv4\"", "ipv4 or ipv6")
 
 static const arg_t none_args[] = { ARGS_END };
 static const arg_t new_set_args[] = { NAME_ROW,
-                                      { "set_type", ARG_STR, "null", "hash:ip, hash:net, bitmap:port, ..." },
+                                      ARG("set_type", ARG_STR, "null", "hash:ip, hash:net, bitmap:port, ..."),
                                       FAMILY_ROW,
-                                      { "comment", ARG_ANY, "false", "Members may have comments" },
-                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "Options of the type",
-                                        CREATE_WORDS },
+                                      ARG("comment", ARG_ANY, "false", "Members may have comments"),
+                                      ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Options of the type",
+                                          CREATE_WORDS),
                                       ARGS_END };
 static const arg_t set_args[] = { NAME_ROW, FAMILY_ROW, ARGS_END };
-static const arg_t rename_args[] = {
-    NAME_ROW, { "new_set", ARG_STR, "null", "Its new name" }, FAMILY_ROW, ARGS_END
-};
+static const arg_t rename_args[] = { NAME_ROW, ARG("new_set", ARG_STR, "null", "Its new name"), FAMILY_ROW,
+                                     ARGS_END };
 static const arg_t family_args[] = { FAMILY_ROW, ARGS_END };
-static const arg_t add_args[] = { NAME_ROW,
-                                  ENTRY_ROW,
-                                  FAMILY_ROW,
-                                  { "kwargs", ARG_ANY, ARG_STARSTAR, "Options of the member", ADD_WORDS },
+static const arg_t add_args[] = { NAME_ROW, ENTRY_ROW, FAMILY_ROW,
+                                  ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Options of the member", ADD_WORDS),
                                   ARGS_END };
-static const arg_t entry_args[] = { NAME_ROW,
-                                    ENTRY_ROW,
-                                    FAMILY_ROW,
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "Without effect", ADD_WORDS },
+static const arg_t entry_args[] = { NAME_ROW, ENTRY_ROW, FAMILY_ROW,
+                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Without effect", ADD_WORDS),
                                     ARGS_END };
 static const arg_t check_args[] = { NAME_ROW,
-                                    { "entry", ARG_ANY, "null",
-                                      "Address, network or range, with a type's further parts; or a list" },
-                                    FAMILY_ROW,
-                                    ARGS_END };
+                                    ARG("entry", ARG_ANY, "null",
+                                        "Address, network or range, with a type's further parts; or a list"),
+                                    FAMILY_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "add", ipset_add, add_args, 0,

@@ -428,40 +428,38 @@ iptables_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "The iptables execution module cannot be loaded: iptables not installed.";
 }
 
-#define FAMILY_ROW ROW("family", ARG_STR, "\"ipv4\"", "ipv4, or ipv6: ip6tables")
-#define TABLE_ROW  ROW("table", ARG_STR, "\"filter\"", "The table")
-#define CHAIN_ROW  ROW("chain", ARG_STR, "null", "The chain")
-#define RULE_ROW   ROW("rule", ARG_STR, "null", "The rule as on iptables' command line, behind the chain")
-#define POS_ROW    ROW("position", ARG_ANY, "null", "Place in the chain, from 1; -1 is before the last")
-#define CONF_ROW   ROW("conf_file", ARG_STR, "null", "The file; by default the distribution's")
+#define FAMILY_ROW ARG("family", ARG_STR, "\"ipv4\"", "ipv4, or ipv6: ip6tables")
+#define TABLE_ROW  ARG("table", ARG_STR, "\"filter\"", "The table")
+#define CHAIN_ROW  ARG("chain", ARG_STR, "null", "The chain")
+#define RULE_ROW   ARG("rule", ARG_STR, "null", "The rule as on iptables' command line, behind the chain")
+#define POS_ROW    ARG("position", ARG_ANY, "null", "Place in the chain, from 1; -1 is before the last")
+#define CONF_ROW   ARG("conf_file", ARG_STR, "null", "The file; by default the distribution's")
 
 static const arg_t family_args[] = { FAMILY_ROW, ARGS_END };
 static const arg_t build_args[] = { TABLE_ROW,
                                     CHAIN_ROW,
-                                    { "command", ARG_STR, "null", "A, I, ..., or append, insert, ..." },
-                                    { "position", ARG_ANY, "\"\"", "Place in the chain" },
-                                    { "full", ARG_ANY, "null", "True: with the program and the chain" },
+                                    ARG("command", ARG_STR, "null", "A, I, ..., or append, insert, ..."),
+                                    ARG("position", ARG_ANY, "\"\"", "Place in the chain"),
+                                    ARG("full", ARG_ANY, "null", "True: with the program and the chain"),
                                     FAMILY_ROW,
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                      "Options by their long names; match, connstate, jump, comment, ..." },
+                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                        "Options by their long names; match, connstate, jump, comment, ..."),
                                     ARGS_END };
 static const arg_t chain_args[] = { TABLE_ROW, CHAIN_ROW, FAMILY_ROW, ARGS_END };
 static const arg_t saved_args[] = { CONF_ROW, FAMILY_ROW, ARGS_END };
 static const arg_t saved_policy_args[] = { TABLE_ROW, CHAIN_ROW, CONF_ROW, FAMILY_ROW, ARGS_END };
-static const arg_t policy_args[] = {
-    TABLE_ROW, CHAIN_ROW, { "policy", ARG_STR, "null", "ACCEPT or DROP" }, FAMILY_ROW, ARGS_END
+static const arg_t policy_args[] = { TABLE_ROW, CHAIN_ROW, ARG("policy", ARG_STR, "null", "ACCEPT or DROP"),
+                                     FAMILY_ROW, ARGS_END };
+static const arg_t save_args[] = {
+    ARG("filename", ARG_STR, "null", "The file; by default the distribution's"), FAMILY_ROW, ARGS_END
 };
-static const arg_t save_args[] = { { "filename", ARG_STR, "null", "The file; by default the distribution's" },
-                                   FAMILY_ROW,
-                                   ARGS_END };
 static const arg_t rule_args[] = { TABLE_ROW, CHAIN_ROW, RULE_ROW, FAMILY_ROW, ARGS_END };
 static const arg_t insert_args[] = { TABLE_ROW, CHAIN_ROW, POS_ROW, RULE_ROW, FAMILY_ROW, ARGS_END };
 static const arg_t delete_args[] = {
-    { "table", ARG_STR, ARG_REQUIRED, "The table" }, CHAIN_ROW, POS_ROW, RULE_ROW, FAMILY_ROW, ARGS_END
+    ARG("table", ARG_STR, ARG_REQUIRED, "The table"), CHAIN_ROW, POS_ROW, RULE_ROW, FAMILY_ROW, ARGS_END
 };
-static const arg_t flush_args[] = {
-    TABLE_ROW, { "chain", ARG_STR, "\"\"", "The chain; by default all" }, FAMILY_ROW, ARGS_END
-};
+static const arg_t flush_args[] = { TABLE_ROW, ARG("chain", ARG_STR, "\"\"", "The chain; by default all"),
+                                    FAMILY_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "append", ipt_append, rule_args, 0,

@@ -214,24 +214,21 @@ network_ip_networks_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define LISTING_ROWS                                                                                         \
-    { "interface", ARG_ANY, "null", "Globs for the interfaces, as a list or parted by commas" },             \
-    {                                                                                                        \
-        "include_loopback", ARG_BOOL, "false", "Also 127.0.0.0/8 and ::1"                                    \
-    }
+    ARG("interface", ARG_ANY, "null", "Globs for the interfaces, as a list or parted by commas"),            \
+        ARG("include_loopback", ARG_BOOL, "false", "Also 127.0.0.0/8 and ::1")
 
-static const arg_t iface_args[] = { { "iface", ARG_STR, ARG_REQUIRED, "Name of the interface" }, ARGS_END };
+static const arg_t iface_args[] = { ARG("iface", ARG_STR, ARG_REQUIRED, "Name of the interface"), ARGS_END };
 static const arg_t ip_addrs_args[] = { LISTING_ROWS,
-                                       { "cidr", ARG_STR, "null", "Only those in this network" },
-                                       { "type", ARG_STR, "null", "public or private" },
-                                       ARGS_END };
+                                       ARG("cidr", ARG_STR, "null", "Only those in this network"),
+                                       ARG("type", ARG_STR, "null", "public or private"), ARGS_END };
 static const arg_t ip_addrs6_args[] = { LISTING_ROWS,
-                                        { "cidr", ARG_STR, "null", "Only those in this network" },
+                                        ARG("cidr", ARG_STR, "null", "Only those in this network"),
                                         ARGS_END };
 static const arg_t ip_networks_args[] = { LISTING_ROWS,
-                                          { "verbose", ARG_BOOL, "false", "Also mask, prefix and size" },
+                                          ARG("verbose", ARG_BOOL, "false", "Also mask, prefix and size"),
                                           ARGS_END };
-static const arg_t subnets_args[] = { { "interfaces", ARG_ANY, "null", "Only of these" }, ARGS_END };
-static const arg_t start_args[] = { { "cidr", ARG_STR, ARG_REQUIRED, "How the address starts" }, ARGS_END };
+static const arg_t subnets_args[] = { ARG("interfaces", ARG_ANY, "null", "Only of these"), ARGS_END };
+static const arg_t start_args[] = { ARG("cidr", ARG_STR, ARG_REQUIRED, "How the address starts"), ARGS_END };
 
 static const func_t funcs[] = {
     { "hw_addr", network_of_interface, iface_args, FN_READONLY,

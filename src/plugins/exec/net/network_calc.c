@@ -144,16 +144,16 @@ network_iphexval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static const arg_t cidr_args[] = { { "cidr", ARG_STR, ARG_REQUIRED, "A network, such as 10.0.0.0/8" },
+static const arg_t cidr_args[] = { ARG("cidr", ARG_STR, ARG_REQUIRED, "A network, such as 10.0.0.0/8"),
                                    ARGS_END };
-static const arg_t ip_in_subnet_args[] = { { "ip_addr", ARG_ANY, ARG_REQUIRED, "An address, or a list" },
-                                           { "cidr", ARG_STR, ARG_REQUIRED, "A network" },
-                                           ARGS_END };
-static const arg_t calc_net_args[] = { { "ip_addr", ARG_STR, ARG_REQUIRED, "An address, or with its prefix" },
-                                       { "netmask", ARG_ANY, "null", "Mask or length of the prefix" },
-                                       ARGS_END };
-static const arg_t ip_addr_args[] = { { "ip_addr", ARG_STR, ARG_REQUIRED, "An address" }, ARGS_END };
-static const arg_t ip_args[] = { { "ip", ARG_STR, ARG_REQUIRED, "An address" }, ARGS_END };
+static const arg_t ip_in_subnet_args[] = { ARG("ip_addr", ARG_ANY, ARG_REQUIRED, "An address, or a list"),
+                                           ARG("cidr", ARG_STR, ARG_REQUIRED, "A network"), ARGS_END };
+static const arg_t calc_net_args[] = {
+    ARG("ip_addr", ARG_STR, ARG_REQUIRED, "An address, or with its prefix"),
+    ARG("netmask", ARG_ANY, "null", "Mask or length of the prefix"), ARGS_END
+};
+static const arg_t ip_addr_args[] = { ARG("ip_addr", ARG_STR, ARG_REQUIRED, "An address"), ARGS_END };
+static const arg_t ip_args[] = { ARG("ip", ARG_STR, ARG_REQUIRED, "An address"), ARGS_END };
 
 static const func_t funcs[] = {
     { "calc_net", network_calc_net, calc_net_args, FN_READONLY,

@@ -425,20 +425,19 @@ network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static const arg_t hostname_args[] = { { "hostname", ARG_ANY, ARG_REQUIRED, "The new name" }, ARGS_END };
-static const arg_t host_args[] = { { "host", ARG_STR, ARG_REQUIRED, "Name or address" }, ARGS_END };
-static const arg_t ping_args[] = { { "host", ARG_STR, ARG_REQUIRED, "Name or address" },
-                                   { "timeout", ARG_ANY, "false", "Seconds to wait for an answer" },
-                                   { "return_boolean", ARG_BOOL, "false", "Only say whether it answers" },
+static const arg_t hostname_args[] = { ARG("hostname", ARG_ANY, ARG_REQUIRED, "The new name"), ARGS_END };
+static const arg_t host_args[] = { ARG("host", ARG_STR, ARG_REQUIRED, "Name or address"), ARGS_END };
+static const arg_t ping_args[] = { ARG("host", ARG_STR, ARG_REQUIRED, "Name or address"),
+                                   ARG("timeout", ARG_ANY, "false", "Seconds to wait for an answer"),
+                                   ARG("return_boolean", ARG_BOOL, "false", "Only say whether it answers"),
                                    ARGS_END };
-static const arg_t connect_args[] = { { "host", ARG_STR, ARG_REQUIRED, "Name or address" },
-                                      { "port", ARG_ANY, "null", "Number or name of the port" },
-                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "proto, timeout, family" },
+static const arg_t connect_args[] = { ARG("host", ARG_STR, ARG_REQUIRED, "Name or address"),
+                                      ARG("port", ARG_ANY, "null", "Number or name of the port"),
+                                      ARG("kwargs", ARG_ANY, ARG_STARSTAR, "proto, timeout, family"),
                                       ARGS_END };
-static const arg_t wol_args[] = { { "mac", ARG_STR, ARG_REQUIRED, "Hardware address" },
-                                  { "bcast", ARG_STR, "\"255.255.255.255\"", "Broadcast address" },
-                                  { "destport", ARG_INT, "9", "UDP port" },
-                                  ARGS_END };
+static const arg_t wol_args[] = { ARG("mac", ARG_STR, ARG_REQUIRED, "Hardware address"),
+                                  ARG("bcast", ARG_STR, "\"255.255.255.255\"", "Broadcast address"),
+                                  ARG("destport", ARG_INT, "9", "UDP port"), ARGS_END };
 
 static const func_t funcs[] = {
     { "connect", network_connect, connect_args, FN_READONLY,

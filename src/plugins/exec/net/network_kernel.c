@@ -138,8 +138,8 @@ network_netstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static const arg_t ip_args[] = { { "ip", ARG_STR, ARG_REQUIRED, "An address" }, ARGS_END };
-static const arg_t family_args[] = { { "family", ARG_STR, "null", "inet or inet6" }, ARGS_END };
+static const arg_t ip_args[] = { ARG("ip", ARG_STR, ARG_REQUIRED, "An address"), ARGS_END };
+static const arg_t family_args[] = { ARG("family", ARG_STR, "null", "inet or inet6"), ARGS_END };
 
 static const func_t funcs[] = {
     { "active_tcp", network_active_tcp, NULL, FN_READONLY,

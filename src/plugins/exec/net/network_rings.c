@@ -117,10 +117,10 @@ network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
-static const arg_t iface_args[] = { { "iface", ARG_STR, ARG_REQUIRED, "Name of the interface" }, ARGS_END };
-static const arg_t mod_bufsize_args[] = { { "iface", ARG_STR, ARG_REQUIRED, "Name of the interface" },
-                                          { "args", ARG_ANY, ARG_STAR, "None are known" },
-                                          { "kwargs", ARG_ANY, ARG_STARSTAR, "rx, tx, rx-mini, rx-jumbo" },
+static const arg_t iface_args[] = { ARG("iface", ARG_STR, ARG_REQUIRED, "Name of the interface"), ARGS_END };
+static const arg_t mod_bufsize_args[] = { ARG("iface", ARG_STR, ARG_REQUIRED, "Name of the interface"),
+                                          ARG("args", ARG_ANY, ARG_STAR, "None are known"),
+                                          ARG("kwargs", ARG_ANY, ARG_STARSTAR, "rx, tx, rx-mini, rx-jumbo"),
                                           ARGS_END };
 
 static const func_t funcs[] = {

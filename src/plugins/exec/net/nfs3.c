@@ -229,17 +229,15 @@ nfs3_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define FILE_ROW ROW("exports", ARG_STR, "\"/etc/exports\"", "The file")
-#define PATH_ROW ROW("path", ARG_STR, "null", "The folder")
+#define FILE_ROW ARG("exports", ARG_STR, "\"/etc/exports\"", "The file")
+#define PATH_ROW ARG("path", ARG_STR, "null", "The folder")
 
 static const arg_t list_args[] = { FILE_ROW, ARGS_END };
 static const arg_t del_args[] = { FILE_ROW, PATH_ROW, ARGS_END };
-static const arg_t add_args[] = { FILE_ROW,
-                                  PATH_ROW,
-                                  { "hosts", ARG_ANY, "null",
-                                    "Who may mount it: a host, a network, a pattern" },
-                                  { "options", ARG_ANY, "null", "A list of options" },
-                                  ARGS_END };
+static const arg_t add_args[] = {
+    FILE_ROW, PATH_ROW, ARG("hosts", ARG_ANY, "null", "Who may mount it: a host, a network, a pattern"),
+    ARG("options", ARG_ANY, "null", "A list of options"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "add_export", nfs3_add_export, add_args, 0,

@@ -503,54 +503,52 @@ nftables_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "The nftables execution module failed to load: nftables is not installed.";
 }
 
-#define FAMILY_ROW ROW("family", ARG_STR, "\"ipv4\"", "ipv4, ipv6, inet, arp, bridge or netdev")
-#define TABLE_ROW  ROW("table", ARG_STR, "\"filter\"", "The table")
-#define CHAIN_ROW  ROW("chain", ARG_STR, "null", "The chain")
-#define RULE_ROW   ROW("rule", ARG_STR, "null", "The rule as on nft's command line, behind the chain")
-#define POS_ROW    ROW("position", ARG_ANY, "null", "The handle of a rule of the chain")
+#define FAMILY_ROW ARG("family", ARG_STR, "\"ipv4\"", "ipv4, ipv6, inet, arp, bridge or netdev")
+#define TABLE_ROW  ARG("table", ARG_STR, "\"filter\"", "The table")
+#define CHAIN_ROW  ARG("chain", ARG_STR, "null", "The chain")
+#define RULE_ROW   ARG("rule", ARG_STR, "null", "The rule as on nft's command line, behind the chain")
+#define POS_ROW    ARG("position", ARG_ANY, "null", "The handle of a rule of the chain")
 
 static const arg_t none_args[] = { ARGS_END };
 static const arg_t family_args[] = { FAMILY_ROW, ARGS_END };
-static const arg_t build_args[] = { { "table", ARG_STR, "null", "The table" },
-                                    CHAIN_ROW,
-                                    { "command", ARG_STR, "null", "add, insert or delete" },
-                                    { "position", ARG_ANY, "\"\"", "The handle of a rule, to insert before" },
-                                    { "full", ARG_ANY, "null", "True: with the program and the chain" },
-                                    FAMILY_ROW,
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                      "Parts of the rule: proto, dport, connstate, source, jump, ...",
-                                      NFT_KEYWORDS },
-                                    ARGS_END };
-static const arg_t table_args[] = { { "table", ARG_STR, "null", "The table" }, FAMILY_ROW, ARGS_END };
-static const arg_t own_table_args[] = { { "table", ARG_STR, ARG_REQUIRED, "The table" },
-                                        FAMILY_ROW,
+static const arg_t build_args[] = {
+    ARG("table", ARG_STR, "null", "The table"),
+    CHAIN_ROW,
+    ARG("command", ARG_STR, "null", "add, insert or delete"),
+    ARG("position", ARG_ANY, "\"\"", "The handle of a rule, to insert before"),
+    ARG("full", ARG_ANY, "null", "True: with the program and the chain"),
+    FAMILY_ROW,
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Parts of the rule: proto, dport, connstate, source, jump, ...",
+        NFT_KEYWORDS),
+    ARGS_END
+};
+static const arg_t table_args[] = { ARG("table", ARG_STR, "null", "The table"), FAMILY_ROW, ARGS_END };
+static const arg_t own_table_args[] = { ARG("table", ARG_STR, ARG_REQUIRED, "The table"), FAMILY_ROW,
                                         ARGS_END };
 static const arg_t chain_args[] = { TABLE_ROW, CHAIN_ROW, FAMILY_ROW, ARGS_END };
 static const arg_t new_chain_args[] = { TABLE_ROW,
                                         CHAIN_ROW,
-                                        { "table_type", ARG_STR, "null", "filter, nat or route" },
-                                        { "hook", ARG_STR, "null", "input, output, forward, ..." },
-                                        { "priority", ARG_ANY, "null", "A number, or a name of nft's" },
+                                        ARG("table_type", ARG_STR, "null", "filter, nat or route"),
+                                        ARG("hook", ARG_STR, "null", "input, output, forward, ..."),
+                                        ARG("priority", ARG_ANY, "null", "A number, or a name of nft's"),
                                         FAMILY_ROW,
                                         ARGS_END };
-static const arg_t policy_args[] = {
-    TABLE_ROW, CHAIN_ROW, { "policy", ARG_STR, "null", "accept or drop" }, FAMILY_ROW, ARGS_END
-};
+static const arg_t policy_args[] = { TABLE_ROW, CHAIN_ROW, ARG("policy", ARG_STR, "null", "accept or drop"),
+                                     FAMILY_ROW, ARGS_END };
 static const arg_t rule_args[] = { TABLE_ROW, CHAIN_ROW, RULE_ROW, FAMILY_ROW, ARGS_END };
 static const arg_t insert_args[] = { TABLE_ROW, CHAIN_ROW, POS_ROW, RULE_ROW, FAMILY_ROW, ARGS_END };
 static const arg_t delete_args[] = {
-    { "table", ARG_STR, ARG_REQUIRED, "The table" }, CHAIN_ROW, POS_ROW, RULE_ROW, FAMILY_ROW, ARGS_END
+    ARG("table", ARG_STR, ARG_REQUIRED, "The table"), CHAIN_ROW, POS_ROW, RULE_ROW, FAMILY_ROW, ARGS_END
 };
-static const arg_t flush_args[] = {
-    TABLE_ROW, { "chain", ARG_STR, "\"\"", "The chain; by default all" }, FAMILY_ROW, ARGS_END
-};
+static const arg_t flush_args[] = { TABLE_ROW, ARG("chain", ARG_STR, "\"\"", "The chain; by default all"),
+                                    FAMILY_ROW, ARGS_END };
 static const arg_t saved_args[] = {
-    { "conf_file", ARG_STR, "null", "The file; by default the distribution's" }, ARGS_END
+    ARG("conf_file", ARG_STR, "null", "The file; by default the distribution's"), ARGS_END
 };
-static const arg_t save_args[] = { { "filename", ARG_STR, "null", "The file; by default the distribution's" },
-                                   { "family", ARG_STR, "\"ipv4\"",
-                                     "Without effect: all families are saved" },
-                                   ARGS_END };
+static const arg_t save_args[] = {
+    ARG("filename", ARG_STR, "null", "The file; by default the distribution's"),
+    ARG("family", ARG_STR, "\"ipv4\"", "Without effect: all families are saved"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "append", nft_add_rule, rule_args, 0,

@@ -157,25 +157,26 @@ exec_debconf_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "The debconfmod module could not be loaded: debconf-utils is not installed.";
 }
 
-#define PATH_ROW   ROW("path", ARG_STR, ARG_REQUIRED, "The file: salt://path/to/selections")
-#define ENV_ROW    ROW("saltenv", ARG_STR, "\"base\"", "The environment of the file")
-#define KWARGS_ROW ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE)
+#define PATH_ROW   ARG("path", ARG_STR, ARG_REQUIRED, "The file: salt://path/to/selections")
+#define ENV_ROW    ARG("saltenv", ARG_STR, "\"base\"", "The environment of the file")
+#define KWARGS_ROW ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE)
 
-static const arg_t get_args[] = { { "fetchempty", ARG_BOOL, "true", "With questions that have no answer" },
+static const arg_t get_args[] = { ARG("fetchempty", ARG_BOOL, "true", "With questions that have no answer"),
                                   ARGS_END };
-static const arg_t show_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The package" }, ARGS_END };
-static const arg_t set_args[] = { { "package", ARG_STR, ARG_REQUIRED, "The package" },
-                                  { "question", ARG_STR, ARG_REQUIRED, "The question: dash/sh" },
-                                  { "type", ARG_STR, ARG_REQUIRED, "boolean, string, select, password, ..." },
-                                  { "value", ARG_ANY, ARG_REQUIRED, "The answer" },
-                                  { "extra", ARG_ANY, ARG_STAR, "More words of the answer" },
+static const arg_t show_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The package"), ARGS_END };
+static const arg_t set_args[] = { ARG("package", ARG_STR, ARG_REQUIRED, "The package"),
+                                  ARG("question", ARG_STR, ARG_REQUIRED, "The question: dash/sh"),
+                                  ARG("type", ARG_STR, ARG_REQUIRED,
+                                      "boolean, string, select, password, ..."),
+                                  ARG("value", ARG_ANY, ARG_REQUIRED, "The answer"),
+                                  ARG("extra", ARG_ANY, ARG_STAR, "More words of the answer"),
                                   ARGS_END };
 static const arg_t file_args[] = { PATH_ROW, ENV_ROW, KWARGS_ROW, ARGS_END };
 static const arg_t template_args[] = { PATH_ROW,
-                                       { "template", ARG_STR, ARG_REQUIRED, "The engine: jinja" },
-                                       { "context", ARG_ANY, ARG_REQUIRED, "Variables" },
-                                       { "defaults", ARG_ANY, ARG_REQUIRED,
-                                         "Variables that `context` has not" },
+                                       ARG("template", ARG_STR, ARG_REQUIRED, "The engine: jinja"),
+                                       ARG("context", ARG_ANY, ARG_REQUIRED, "Variables"),
+                                       ARG("defaults", ARG_ANY, ARG_REQUIRED,
+                                           "Variables that `context` has not"),
                                        ENV_ROW,
                                        KWARGS_ROW,
                                        ARGS_END };

@@ -332,10 +332,10 @@ gem_sources_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define GEMS_ROW  ROW("gems", ARG_ANY, ARG_REQUIRED, "The gems: a text with blanks between, or a list")
-#define RUBY_ROW  ROW("ruby", ARG_STR, "null", "With RVM or rbenv: the Ruby, and its gemset")
-#define BIN_ROW   ROW("gem_bin", ARG_STR, "null", "Path of the program, which goes by neither RVM nor rbenv")
-#define RUNAS_ROW ROW("runas", ARG_STR, "null", "User to run gem as")
+#define GEMS_ROW  ARG("gems", ARG_ANY, ARG_REQUIRED, "The gems: a text with blanks between, or a list")
+#define RUBY_ROW  ARG("ruby", ARG_STR, "null", "With RVM or rbenv: the Ruby, and its gemset")
+#define BIN_ROW   ARG("gem_bin", ARG_STR, "null", "Path of the program, which goes by neither RVM nor rbenv")
+#define RUNAS_ROW ARG("runas", ARG_STR, "null", "User to run gem as")
 #define GEM_ROWS  RUBY_ROW, RUNAS_ROW, BIN_ROW
 
 static const arg_t install_args[] = {
@@ -343,24 +343,21 @@ static const arg_t install_args[] = {
     RUBY_ROW,
     BIN_ROW,
     RUNAS_ROW,
-    { "version", ARG_ANY, "null", "The version, of a single gem" },
-    { "rdoc", ARG_ANY, "false", "With RDoc documentation; since version 3 only together with ri" },
-    { "ri", ARG_ANY, "false", "With RI documentation" },
-    { "pre_releases", ARG_ANY, "false", "Versions before a release too" },
-    { "proxy", ARG_STR, "null", "Proxy: http://hostname[:port]" },
-    { "source", ARG_STR, "null", "Server of gems: http://hostname[:port]" },
+    ARG("version", ARG_ANY, "null", "The version, of a single gem"),
+    ARG("rdoc", ARG_ANY, "false", "With RDoc documentation; since version 3 only together with ri"),
+    ARG("ri", ARG_ANY, "false", "With RI documentation"),
+    ARG("pre_releases", ARG_ANY, "false", "Versions before a release too"),
+    ARG("proxy", ARG_STR, "null", "Proxy: http://hostname[:port]"),
+    ARG("source", ARG_STR, "null", "Server of gems: http://hostname[:port]"),
     ARGS_END,
 };
 static const arg_t gems_args[] = { GEMS_ROW, GEM_ROWS, ARGS_END };
-static const arg_t system_args[] = { { "version", ARG_ANY, "\"\"", "The version, by default the newest" },
-                                     GEM_ROWS,
-                                     ARGS_END };
+static const arg_t system_args[] = { ARG("version", ARG_ANY, "\"\"", "The version, by default the newest"),
+                                     GEM_ROWS, ARGS_END };
 static const arg_t plain_args[] = { GEM_ROWS, ARGS_END };
-static const arg_t list_args[] = { { "prefix", ARG_STR, "\"\"", "Only gems whose name matches" },
-                                   GEM_ROWS,
+static const arg_t list_args[] = { ARG("prefix", ARG_STR, "\"\"", "Only gems whose name matches"), GEM_ROWS,
                                    ARGS_END };
-static const arg_t source_args[] = { { "source_uri", ARG_STR, ARG_REQUIRED, "The source" },
-                                     GEM_ROWS,
+static const arg_t source_args[] = { ARG("source_uri", ARG_STR, ARG_REQUIRED, "The source"), GEM_ROWS,
                                      ARGS_END };
 
 static const func_t funcs[] = {

@@ -5,43 +5,33 @@
 #include "plugins/lib/packages/rpm.h"
 #include "salt/plugin.h"
 
-#define ROOT_KWARGS(help) ROW("kwargs", ARG_ANY, ARG_STARSTAR, "root: below this folder" help, "*")
+#define ROOT_KWARGS(help) ARG("kwargs", ARG_ANY, ARG_STARSTAR, "root: below this folder" help, "*")
 
 static const arg_t bin_pkg_info_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "A package file: a path or an address" },
-    { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
-    ARGS_END
+    ARG("path", ARG_STR, ARG_REQUIRED, "A package file: a path or an address"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"), ARGS_END
 };
-static const arg_t packages_args[] = { { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
-                                       ROOT_KWARGS(""),
-                                       ARGS_END };
-static const arg_t paths_args[] = { { "paths", ARG_ANY, ARG_STAR, "Paths of files" },
-                                    ROOT_KWARGS(""),
+static const arg_t packages_args[] = { ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
+                                       ROOT_KWARGS(""), ARGS_END };
+static const arg_t paths_args[] = { ARG("paths", ARG_ANY, ARG_STAR, "Paths of files"), ROOT_KWARGS(""),
                                     ARGS_END };
-static const arg_t diff_args[] = { { "package_path", ARG_STR, ARG_REQUIRED, "Package file" },
-                                   { "path", ARG_STR, ARG_REQUIRED, "Path of the file" },
-                                   ARGS_END };
-static const arg_t info_args[] = { { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
-                                   ROOT_KWARGS("; attr, all_versions"),
-                                   ARGS_END };
-static const arg_t verify_args[] = { { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
-                                     ROOT_KWARGS("; ignore_types, verify_options"),
-                                     ARGS_END };
+static const arg_t diff_args[] = { ARG("package_path", ARG_STR, ARG_REQUIRED, "Package file"),
+                                   ARG("path", ARG_STR, ARG_REQUIRED, "Path of the file"), ARGS_END };
+static const arg_t info_args[] = { ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
+                                   ROOT_KWARGS("; attr, all_versions"), ARGS_END };
+static const arg_t verify_args[] = { ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
+                                     ROOT_KWARGS("; ignore_types, verify_options"), ARGS_END };
 static const arg_t modified_args[] = {
-    { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
-    ROOT_KWARGS("; size, mode, checksum, device, symlink, owner, group, time, capabilities"),
-    ARGS_END
+    ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
+    ROOT_KWARGS("; size, mode, checksum, device, symlink, owner, group, time, capabilities"), ARGS_END
 };
-static const arg_t cmp_args[] = { { "ver1", ARG_ANY, ARG_REQUIRED, "A version" },
-                                  { "ver2", ARG_ANY, ARG_REQUIRED, "Another" },
-                                  { "ignore_epoch", ARG_ANY, "false", "Compare without epochs" },
-                                  ARGS_END };
-static const arg_t key_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The key: its text, or gpg-pubkey-ID" },
-                                  { "root", ARG_ANY, "null", "Below this folder" },
-                                  ARGS_END };
-static const arg_t keys_args[] = { { "info", ARG_ANY, "false", "What each key is" },
-                                   { "root", ARG_ANY, "null", "Below this folder" },
-                                   ARGS_END };
+static const arg_t cmp_args[] = { ARG("ver1", ARG_ANY, ARG_REQUIRED, "A version"),
+                                  ARG("ver2", ARG_ANY, ARG_REQUIRED, "Another"),
+                                  ARG("ignore_epoch", ARG_ANY, "false", "Compare without epochs"), ARGS_END };
+static const arg_t key_args[] = { ARG("key", ARG_STR, ARG_REQUIRED, "The key: its text, or gpg-pubkey-ID"),
+                                  ARG("root", ARG_ANY, "null", "Below this folder"), ARGS_END };
+static const arg_t keys_args[] = { ARG("info", ARG_ANY, "false", "What each key is"),
+                                   ARG("root", ARG_ANY, "null", "Below this folder"), ARGS_END };
 
 static const func_t funcs[] = {
     { "bin_pkg_info", rpm_bin_pkg_info, bin_pkg_info_args, FN_READONLY,

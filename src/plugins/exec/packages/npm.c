@@ -265,21 +265,21 @@ exec_npm_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define PKG_ROW(dflt) ROW("pkg", ARG_STR, dflt, "The package, with a version: NAME@VERSION; a folder, a URL")
-#define DIR_ROW       ROW("dir", ARG_STR, "null", "Folder of the installation, by default the machine's")
-#define RUNAS_ROW     ROW("runas", ARG_STR, "null", "User to run npm as")
-#define ENV_ROW       ROW("env", ARG_ANY, "null", "Environment variables: a dictionary, or a list of them")
-#define PATH_ROW      ROW("path", ARG_STR, "null", "What of the cache, by default all of it")
+#define PKG_ROW(dflt) ARG("pkg", ARG_STR, dflt, "The package, with a version: NAME@VERSION; a folder, a URL")
+#define DIR_ROW       ARG("dir", ARG_STR, "null", "Folder of the installation, by default the machine's")
+#define RUNAS_ROW     ARG("runas", ARG_STR, "null", "User to run npm as")
+#define ENV_ROW       ARG("env", ARG_ANY, "null", "Environment variables: a dictionary, or a list of them")
+#define PATH_ROW      ARG("path", ARG_STR, "null", "What of the cache, by default all of it")
 
 static const arg_t install_args[] = {
     PKG_ROW("null"),
-    { "pkgs", ARG_LIST, "null", "Packages; without any, those that the folder's package.json needs" },
+    ARG("pkgs", ARG_LIST, "null", "Packages; without any, those that the folder's package.json needs"),
     DIR_ROW,
     RUNAS_ROW,
-    { "registry", ARG_STR, "null", "Registry of packages" },
+    ARG("registry", ARG_STR, "null", "Registry of packages"),
     ENV_ROW,
-    { "dry_run", ARG_ANY, "false", "Tell only" },
-    { "silent", ARG_ANY, "true", "With --silent" },
+    ARG("dry_run", ARG_ANY, "false", "Tell only"),
+    ARG("silent", ARG_ANY, "true", "With --silent"),
     ARGS_END,
 };
 static const arg_t uninstall_args[] = { PKG_ROW(ARG_REQUIRED), DIR_ROW, RUNAS_ROW, ENV_ROW, ARGS_END };
@@ -287,11 +287,11 @@ static const arg_t list_args[] = { PKG_ROW("null"),
                                    DIR_ROW,
                                    RUNAS_ROW,
                                    ENV_ROW,
-                                   { "depth", ARG_ANY, "null", "How far to follow dependencies" },
+                                   ARG("depth", ARG_ANY, "null", "How far to follow dependencies"),
                                    ARGS_END };
-static const arg_t clean_args[] = {
-    PATH_ROW, RUNAS_ROW, ENV_ROW, { "force", ARG_ANY, "false", "As npm since version 5 wants it" }, ARGS_END
-};
+static const arg_t clean_args[] = { PATH_ROW, RUNAS_ROW, ENV_ROW,
+                                    ARG("force", ARG_ANY, "false", "As npm since version 5 wants it"),
+                                    ARGS_END };
 static const arg_t cached_args[] = { PATH_ROW, RUNAS_ROW, ENV_ROW, ARGS_END };
 static const arg_t path_args[] = { RUNAS_ROW, ENV_ROW, ARGS_END };
 

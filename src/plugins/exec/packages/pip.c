@@ -712,9 +712,9 @@ static const arg_t install_args[] = {
     PIP_ROWS_INSTALL_FIRST,
     PIP_ROW_LINKS,
     PIP_ROWS_INSTALL,
-    { "saltenv", ARG_STR, "\"base\"", "Environment of requirements from the file server" },
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of requirements from the file server"),
     PIP_ROWS_INSTALL_LAST,
-    { "disable_version_check", ARG_ANY, "false", "Don't look for a newer pip" },
+    ARG("disable_version_check", ARG_ANY, "false", "Don't look for a newer pip"),
     PIP_KWARGS,
     ARGS_END,
 };
@@ -725,7 +725,7 @@ static const arg_t uninstall_args[] = {
     PIP_ROWS_NET,
     PIP_ROW_USER,
     PIP_ROW_CWD,
-    { "saltenv", ARG_STR, "\"base\"", "Environment of requirements from the file server" },
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of requirements from the file server"),
     PIP_ROW_VT,
     ARGS_END,
 };
@@ -735,7 +735,7 @@ static const arg_t upgrade_args[] = { PIP_ROW_ENV, PIP_ROW_USER, PIP_ROW_CWD, PI
 static const arg_t freeze_args[] = { PIP_ROW_ENV,  PIP_ROW_USER, PIP_ROW_CWD, PIP_ROW_VT,
                                      PIP_ROW_VARS, PIP_KWARGS,   ARGS_END };
 static const arg_t list_args[] = {
-    { "prefix", ARG_STR, "null", "Only packages whose name begins so" },
+    ARG("prefix", ARG_STR, "null", "Only packages whose name begins so"),
     PIP_ROW_ENV,
     PIP_ROW_USER,
     PIP_ROW_CWD,
@@ -744,21 +744,25 @@ static const arg_t list_args[] = {
     ARGS_END,
 };
 static const arg_t is_installed_args[] = {
-    { "pkgname", ARG_STR, ARG_REQUIRED, "Name of the package" },
+    ARG("pkgname", ARG_STR, ARG_REQUIRED, "Name of the package"),
     PIP_ROW_ENV,
     PIP_ROW_USER,
     PIP_ROW_CWD,
     ARGS_END,
 };
 static const arg_t available_args[] = {
-    { "pkg", ARG_STR, ARG_REQUIRED, "Name of the package" }, PIP_ROW_ENV, PIP_ROW_USER, PIP_ROW_CWD, ARGS_END,
+    ARG("pkg", ARG_STR, ARG_REQUIRED, "Name of the package"),
+    PIP_ROW_ENV,
+    PIP_ROW_USER,
+    PIP_ROW_CWD,
+    ARGS_END,
 };
 static const arg_t versions_args[] = {
-    { "pkg", ARG_STR, ARG_REQUIRED, "Name of the package" },
+    ARG("pkg", ARG_STR, ARG_REQUIRED, "Name of the package"),
     PIP_ROW_ENV,
-    { "include_alpha", ARG_ANY, "false", "Versions with an a too" },
-    { "include_beta", ARG_ANY, "false", "Versions with a b too" },
-    { "include_rc", ARG_ANY, "false", "Versions with an rc too" },
+    ARG("include_alpha", ARG_ANY, "false", "Versions with an a too"),
+    ARG("include_beta", ARG_ANY, "false", "Versions with a b too"),
+    ARG("include_rc", ARG_ANY, "false", "Versions with an rc too"),
     PIP_ROW_USER,
     PIP_ROW_CWD,
     PIP_ROWS_INDEX,

@@ -5,27 +5,24 @@
 #include "plugins/lib/packages/apk.h"
 #include "salt/plugin.h"
 
-static const arg_t install_args[] = { { "name", ARG_ANY, "null",
-                                        "Name of a package, or several, separated by commas" },
-                                      { "refresh", ARG_ANY, "false", "Refresh the lists first" },
-                                      { "pkgs", ARG_ANY, "null", "List of names; in place of name" },
-                                      { "sources", ARG_ANY, "null", "Refused: apk has none" },
+static const arg_t install_args[] = { ARG("name", ARG_ANY, "null",
+                                          "Name of a package, or several, separated by commas"),
+                                      ARG("refresh", ARG_ANY, "false", "Refresh the lists first"),
+                                      ARG("pkgs", ARG_ANY, "null", "List of names; in place of name"),
+                                      ARG("sources", ARG_ANY, "null", "Refused: apk has none"),
                                       PKG_KWARGS_ROW,
                                       ARGS_END };
-static const arg_t upgrade_args[] = { { "name", ARG_ANY, "null", "Only this package" },
-                                      { "pkgs", ARG_ANY, "null", "Only these packages" },
-                                      { "refresh", ARG_ANY, "true", "Refresh the lists first" },
-                                      PKG_KWARGS_ROW,
-                                      ARGS_END };
-static const arg_t remove_args[] = { { "name", ARG_ANY, "null",
-                                       "Name of a package, or several, separated by commas" },
-                                     { "pkgs", ARG_ANY, "null", "List of names" },
-                                     { "purge", ARG_ANY, "false", "Also their configuration files" },
-                                     PKG_KWARGS_ROW,
-                                     ARGS_END };
-static const arg_t latest_version_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR, "refresh", "*" },
-                                             ARGS_END };
+static const arg_t upgrade_args[] = { ARG("name", ARG_ANY, "null", "Only this package"),
+                                      ARG("pkgs", ARG_ANY, "null", "Only these packages"),
+                                      ARG("refresh", ARG_ANY, "true", "Refresh the lists first"),
+                                      PKG_KWARGS_ROW, ARGS_END };
+static const arg_t remove_args[] = {
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
+    ARG("pkgs", ARG_ANY, "null", "List of names"),
+    ARG("purge", ARG_ANY, "false", "Also their configuration files"), PKG_KWARGS_ROW, ARGS_END
+};
+static const arg_t latest_version_args[] = { ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+                                             ARG("kwargs", ARG_ANY, ARG_STARSTAR, "refresh", "*"), ARGS_END };
 
 #define version_args           pkg_names_args
 #define list_pkgs_args         pkg_list_pkgs_args

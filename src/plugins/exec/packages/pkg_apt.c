@@ -21,176 +21,166 @@
 #include "salt/plugin.h"
 
 static const arg_t add_repo_key_args[] = {
-    { "path", ARG_ANY, "null", "A key file: a path or a salt:// path" },
-    { "text", ARG_ANY, "null", "The key itself" },
-    { "keyserver", ARG_ANY, "null", "Server to get the key from" },
-    { "keyid", ARG_ANY, "null", "Which key to get" },
-    { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
-    { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
-    { "keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given" },
-    { "keyfile", ARG_ANY, "null", "Name of the file to write, without apt-key" },
+    ARG("path", ARG_ANY, "null", "A key file: a path or a salt:// path"),
+    ARG("text", ARG_ANY, "null", "The key itself"),
+    ARG("keyserver", ARG_ANY, "null", "Server to get the key from"),
+    ARG("keyid", ARG_ANY, "null", "Which key to get"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"),
+    ARG("aptkey", ARG_ANY, "true", "Use apt-key, if there is one"),
+    ARG("keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given"),
+    ARG("keyfile", ARG_ANY, "null", "Name of the file to write, without apt-key"),
     ARGS_END
 };
-static const arg_t autoremove_args[] = { { "list_only", ARG_ANY, "false", "Only tell what would go" },
-                                         { "purge", ARG_ANY, "false", "Also their configuration files" },
+static const arg_t autoremove_args[] = { ARG("list_only", ARG_ANY, "false", "Only tell what would go"),
+                                         ARG("purge", ARG_ANY, "false", "Also their configuration files"),
                                          ARGS_END };
 static const arg_t latest_version_args[] = {
-    { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
-    { "show_installed", ARG_ANY, "false", "Tell the candidate also when it is installed" },
-    { "fromrepo", ARG_ANY, "null", "Look in this release only" },
-    { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
+    ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("refresh", ARG_ANY, "true", "Refresh the lists first"),
+    ARG("show_installed", ARG_ANY, "false", "Tell the candidate also when it is installed"),
+    ARG("fromrepo", ARG_ANY, "null", "Look in this release only"),
+    ARG("cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"),
     ARGS_END
 };
 static const arg_t del_repo_args[] = {
-    { "repo", ARG_STR, ARG_REQUIRED, "The source as one line: deb http://host/path suite component" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
-    ARGS_END
+    ARG("repo", ARG_STR, ARG_REQUIRED, "The source as one line: deb http://host/path suite component"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
 };
 static const arg_t del_repo_key_args[] = {
-    { "name", ARG_ANY, "null", "A PPA, with keyid_ppa" },
-    { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
-    { "keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "keyid: the key; keyid_ppa: it is that of the PPA", "*" },
-    ARGS_END
+    ARG("name", ARG_ANY, "null", "A PPA, with keyid_ppa"),
+    ARG("aptkey", ARG_ANY, "true", "Use apt-key, if there is one"),
+    ARG("keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "keyid: the key; keyid_ppa: it is that of the PPA", "*"), ARGS_END
 };
 static const arg_t expand_repo_def_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "repo and what changes it: uri, dist, comps, architectures, disabled, signedby", "*" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "repo and what changes it: uri, dist, comps, architectures, disabled, signedby", "*"),
     ARGS_END
 };
-static const arg_t file_dict_args[] = { { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
-                                        { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                          "Accepted for other package managers", "*" },
-                                        ARGS_END };
-static const arg_t get_repo_keys_args[] = { { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
-                                            { "keydir", ARG_ANY, "null",
-                                              "Folder of the keys; /etc/apt/keyrings unless given" },
-                                            ARGS_END };
-static const arg_t get_selections_args[] = { { "pattern", ARG_ANY, "null", "Names with * and ?" },
-                                             { "state", ARG_ANY, "null",
-                                               "Only this state: install, hold, deinstall, purge" },
-                                             ARGS_END };
-static const arg_t hold_args[] = { { "name", ARG_ANY, "null", "Name of a package" },
-                                   { "pkgs", ARG_ANY, "null", "List of names" },
-                                   { "sources", ARG_ANY, "null", "List of {name: source}" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers",
-                                     "*" },
-                                   ARGS_END };
+static const arg_t file_dict_args[] = {
+    ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
+static const arg_t get_repo_keys_args[] = {
+    ARG("aptkey", ARG_ANY, "true", "Use apt-key, if there is one"),
+    ARG("keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given"), ARGS_END
+};
+static const arg_t get_selections_args[] = {
+    ARG("pattern", ARG_ANY, "null", "Names with * and ?"),
+    ARG("state", ARG_ANY, "null", "Only this state: install, hold, deinstall, purge"), ARGS_END
+};
+static const arg_t hold_args[] = {
+    ARG("name", ARG_ANY, "null", "Name of a package"), ARG("pkgs", ARG_ANY, "null", "List of names"),
+    ARG("sources", ARG_ANY, "null", "List of {name: source}"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
 static const arg_t info_installed_args[] = {
-    { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-    { "failhard", ARG_ANY, "true", "Fail when a package is not installed" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
-    ARGS_END
+    ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("failhard", ARG_ANY, "true", "Fail when a package is not installed"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
 };
 static const arg_t install_args[] = {
-    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
-    { "refresh", ARG_ANY, "false", "Refresh the lists first" },
-    { "fromrepo", ARG_ANY, "null", "Install from this release" },
-    { "skip_verify", ARG_ANY, "false", "Accept unsigned packages" },
-    { "debconf", ARG_ANY, "null", "File of debconf answers, set first" },
-    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
-    { "sources", ARG_ANY, "null", "List of {name: package file}" },
-    { "reinstall", ARG_ANY, "false", "Install again what is there" },
-    { "downloadonly", ARG_ANY, "false", "Only fetch" },
-    { "ignore_epoch", ARG_ANY, "false", "Compare versions without their epochs" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "version, cache_valid_time, force_yes, force_conf_new, install_recommends, only_upgrade, "
-      "allow_downgrades, env",
-      "*" },
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
+    ARG("refresh", ARG_ANY, "false", "Refresh the lists first"),
+    ARG("fromrepo", ARG_ANY, "null", "Install from this release"),
+    ARG("skip_verify", ARG_ANY, "false", "Accept unsigned packages"),
+    ARG("debconf", ARG_ANY, "null", "File of debconf answers, set first"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name"),
+    ARG("sources", ARG_ANY, "null", "List of {name: package file}"),
+    ARG("reinstall", ARG_ANY, "false", "Install again what is there"),
+    ARG("downloadonly", ARG_ANY, "false", "Only fetch"),
+    ARG("ignore_epoch", ARG_ANY, "false", "Compare versions without their epochs"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "version, cache_valid_time, force_yes, force_conf_new, install_recommends, only_upgrade, "
+        "allow_downgrades, env",
+        "*"),
     ARGS_END
 };
-static const arg_t list_downloaded_args[] = { { "root", ARG_ANY, "null", "Look below this folder" },
-                                              { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                                "Accepted for other package managers", "*" },
-                                              ARGS_END };
+static const arg_t list_downloaded_args[] = {
+    ARG("root", ARG_ANY, "null", "Look below this folder"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
 static const arg_t list_pkgs_args[] = {
-    { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
-    { "removed", ARG_ANY, "false", "Only removed packages whose configuration is left" },
-    { "purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
-    ARGS_END
+    ARG("versions_as_list", ARG_ANY, "false", "Versions as lists"),
+    ARG("removed", ARG_ANY, "false", "Only removed packages whose configuration is left"),
+    ARG("purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
 };
-static const arg_t list_repo_pkgs_args[] = { { "args", ARG_ANY, ARG_STAR, "Names of packages" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                               "Accepted for other package managers", "*" },
-                                             ARGS_END };
+static const arg_t list_repo_pkgs_args[] = {
+    ARG("args", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
 static const arg_t list_repos_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" }, ARGS_END
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
 };
 static const arg_t list_upgrades_args[] = {
-    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
-    { "dist_upgrade", ARG_ANY, "true", "As dist-upgrade would do" },
-    { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
-    ARGS_END
+    ARG("refresh", ARG_ANY, "true", "Refresh the lists first"),
+    ARG("dist_upgrade", ARG_ANY, "true", "As dist-upgrade would do"),
+    ARG("cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
 };
-static const arg_t mod_repo_args[] = { { "repo", ARG_STR, ARG_REQUIRED,
-                                         "The source as one line: deb http://host/path suite component" },
-                                       { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
-                                       { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
-                                       { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                         "architectures, comps, dist, uri, file, disabled, comments, "
-                                         "keyserver, keyid, key_url, key_text, consolidate, refresh",
-                                         "*" },
+static const arg_t mod_repo_args[] = { ARG("repo", ARG_STR, ARG_REQUIRED,
+                                           "The source as one line: deb http://host/path suite component"),
+                                       ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"),
+                                       ARG("aptkey", ARG_ANY, "true", "Use apt-key, if there is one"),
+                                       ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                           "architectures, comps, dist, uri, file, disabled, comments, "
+                                           "keyserver, keyid, key_url, key_text, consolidate, refresh",
+                                           "*"),
                                        ARGS_END };
-static const arg_t normalize_name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of a package" },
+static const arg_t normalize_name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Name of a package"),
                                              ARGS_END };
-static const arg_t owner_args[] = { { "paths", ARG_ANY, ARG_STAR, "Paths of files" },
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers",
-                                      "*" },
-                                    ARGS_END };
+static const arg_t owner_args[] = {
+    ARG("paths", ARG_ANY, ARG_STAR, "Paths of files"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
 static const arg_t remove_args[] = {
-    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
-    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
-    ARGS_END
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
 };
 static const arg_t refresh_db_args[] = {
-    { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
-    { "failhard", ARG_ANY, "false", "Fail when a list can not be had" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
-    ARGS_END
+    ARG("cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds"),
+    ARG("failhard", ARG_ANY, "false", "Fail when a list can not be had"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
 };
 static const arg_t set_selections_args[] = {
-    { "path", ARG_ANY, "null", "File of lines \"name state\"" },
-    { "selection", ARG_ANY, "null", "Dictionary of states and lists of names" },
-    { "clear", ARG_ANY, "false", "First set all packages to deinstall" },
-    { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
-    ARGS_END
+    ARG("path", ARG_ANY, "null", "File of lines \"name state\""),
+    ARG("selection", ARG_ANY, "null", "Dictionary of states and lists of names"),
+    ARG("clear", ARG_ANY, "false", "First set all packages to deinstall"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"), ARGS_END
 };
-static const arg_t show_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                   { "filter", ARG_ANY, "null", "Names of the fields to show" },
-                                   { "refresh", ARG_ANY, "false", "Refresh the lists first" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers",
-                                     "*" },
-                                   ARGS_END };
+static const arg_t show_args[] = {
+    ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("filter", ARG_ANY, "null", "Names of the fields to show"),
+    ARG("refresh", ARG_ANY, "false", "Refresh the lists first"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
 static const arg_t upgrade_args[] = {
-    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
-    { "dist_upgrade", ARG_ANY, "false", "Also install and remove packages" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "cache_valid_time, force_yes, skip_verify, download_only, force_conf_new, allow_downgrades", "*" },
+    ARG("refresh", ARG_ANY, "true", "Refresh the lists first"),
+    ARG("dist_upgrade", ARG_ANY, "false", "Also install and remove packages"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "cache_valid_time, force_yes, skip_verify, download_only, force_conf_new, allow_downgrades", "*"),
     ARGS_END
 };
-static const arg_t upgrade_available_args[] = { { "name", ARG_ANY, ARG_REQUIRED, "Name of a package" },
-                                                { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                                  "Accepted for other package managers", "*" },
-                                                ARGS_END };
+static const arg_t upgrade_available_args[] = {
+    ARG("name", ARG_ANY, ARG_REQUIRED, "Name of a package"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
 static const arg_t version_args[] = {
-    { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-    { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
-    { "removed", ARG_ANY, "false", "Only removed packages whose configuration is left" },
-    { "purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
+    ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("versions_as_list", ARG_ANY, "false", "Versions as lists"),
+    ARG("removed", ARG_ANY, "false", "Only removed packages whose configuration is left"),
+    ARG("purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"),
     ARGS_END
 };
-static const arg_t version_cmp_args[] = { { "pkg1", ARG_ANY, ARG_REQUIRED, "A version" },
-                                          { "pkg2", ARG_ANY, ARG_REQUIRED, "Another" },
-                                          { "ignore_epoch", ARG_ANY, "false", "Compare without the epochs" },
-                                          { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                            "Accepted for other package managers", "*" },
-                                          ARGS_END };
+static const arg_t version_cmp_args[] = {
+    ARG("pkg1", ARG_ANY, ARG_REQUIRED, "A version"), ARG("pkg2", ARG_ANY, ARG_REQUIRED, "Another"),
+    ARG("ignore_epoch", ARG_ANY, "false", "Compare without the epochs"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
+};
 
 #define purge_args     remove_args
 #define file_list_args file_dict_args

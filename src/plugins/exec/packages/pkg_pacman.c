@@ -5,28 +5,27 @@
 #include "salt/plugin.h"
 
 /* pacman's --root, with the database below it. */
-#define ROOT_ROW ROW("root", ARG_ANY, "null", "Below this folder")
+#define ROOT_ROW ARG("root", ARG_ANY, "null", "Below this folder")
 
 static const arg_t install_args[] = {
-    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
-    { "refresh", ARG_ANY, "false", "Refresh the lists first" },
-    { "sysupgrade", ARG_ANY, "null", "Upgrade all packages too; None: when the lists are refreshed" },
-    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}" },
-    { "sources", ARG_ANY, "null", "List of {name: package file}" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "version, root", "*" },
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
+    ARG("refresh", ARG_ANY, "false", "Refresh the lists first"),
+    ARG("sysupgrade", ARG_ANY, "null", "Upgrade all packages too; None: when the lists are refreshed"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, or of {name: version}"),
+    ARG("sources", ARG_ANY, "null", "List of {name: package file}"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "version, root", "*"),
     ARGS_END
 };
-static const arg_t upgrade_args[] = {
-    { "refresh", ARG_ANY, "false", "Refresh the lists first" }, ROOT_ROW, PKG_KWARGS_ROW, ARGS_END
-};
+static const arg_t upgrade_args[] = { ARG("refresh", ARG_ANY, "false", "Refresh the lists first"), ROOT_ROW,
+                                      PKG_KWARGS_ROW, ARGS_END };
 static const arg_t refresh_db_args[] = { ROOT_ROW, PKG_KWARGS_ROW, ARGS_END };
-static const arg_t latest_version_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR, "refresh, root", "*" },
+static const arg_t latest_version_args[] = { ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+                                             ARG("kwargs", ARG_ANY, ARG_STARSTAR, "refresh, root", "*"),
                                              ARGS_END };
-static const arg_t list_repo_pkgs_args[] = { { "args", ARG_ANY, ARG_STAR, "Names of packages, with * and ?" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR, "byrepo, fromrepo, refresh",
-                                               "*" },
-                                             ARGS_END };
+static const arg_t list_repo_pkgs_args[] = {
+    ARG("args", ARG_ANY, ARG_STAR, "Names of packages, with * and ?"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "byrepo, fromrepo, refresh", "*"), ARGS_END
+};
 
 #define version_args           pkg_names_args
 #define list_pkgs_args         pkg_list_pkgs_args

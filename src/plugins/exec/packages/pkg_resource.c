@@ -250,58 +250,58 @@ check_extra_requirements(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 
 /* ---- table --------------------------------------------------------------------------------------- */
 
-#define ROW_PKGS   ROW("pkgs", ARG_ANY, ARG_REQUIRED, "Packages, name: versions")
-#define ROW_NORMAL ROW("normalize", ARG_BOOL, "true", "Leave out the architecture where it is the system's")
+#define ROW_PKGS   ARG("pkgs", ARG_ANY, ARG_REQUIRED, "Packages, name: versions")
+#define ROW_NORMAL ARG("normalize", ARG_BOOL, "true", "Leave out the architecture where it is the system's")
 
 static const arg_t add_pkg_args[] = {
     ROW_PKGS,
-    ROW("name", ARG_STR, ARG_REQUIRED, "The package"),
-    ROW("pkgver", ARG_ANY, ARG_REQUIRED, "Its version"),
+    ARG("name", ARG_STR, ARG_REQUIRED, "The package"),
+    ARG("pkgver", ARG_ANY, ARG_REQUIRED, "Its version"),
     ARGS_END,
 };
 static const arg_t check_extra_args[] = {
-    ROW("pkgname", ARG_ANY, ARG_REQUIRED, "The package"),
-    ROW("pkgver", ARG_ANY, ARG_REQUIRED, "Its requirements"),
+    ARG("pkgname", ARG_ANY, ARG_REQUIRED, "The package"),
+    ARG("pkgver", ARG_ANY, ARG_REQUIRED, "Its requirements"),
     ARGS_END,
 };
 static const arg_t format_pkg_list_args[] = {
-    ROW("packages", ARG_DICT, ARG_REQUIRED, "Packages, name: list of {epoch, version, release, arch}"),
-    ROW("versions_as_list", ARG_ANY, ARG_REQUIRED, "Lists instead of a text with commas"),
-    ROW("attr", ARG_ANY, ARG_REQUIRED, "Members of each version, a list or \"all\"; None: one text"),
+    ARG("packages", ARG_DICT, ARG_REQUIRED, "Packages, name: list of {epoch, version, release, arch}"),
+    ARG("versions_as_list", ARG_ANY, ARG_REQUIRED, "Lists instead of a text with commas"),
+    ARG("attr", ARG_ANY, ARG_REQUIRED, "Members of each version, a list or \"all\"; None: one text"),
     ARGS_END,
 };
 static const arg_t format_version_args[] = {
-    ROW("epoch", ARG_ANY, ARG_REQUIRED, "Epoch, or nothing"),
-    ROW("version", ARG_ANY, ARG_REQUIRED, "Version"),
-    ROW("release", ARG_ANY, ARG_REQUIRED, "Release, or nothing"),
+    ARG("epoch", ARG_ANY, ARG_REQUIRED, "Epoch, or nothing"),
+    ARG("version", ARG_ANY, ARG_REQUIRED, "Version"),
+    ARG("release", ARG_ANY, ARG_REQUIRED, "Release, or nothing"),
     ARGS_END,
 };
 static const arg_t pack_sources_args[] = {
-    ROW("sources", ARG_ANY, ARG_REQUIRED, "A list of {name: file}, or YAML of one"),
+    ARG("sources", ARG_ANY, ARG_REQUIRED, "A list of {name: file}, or YAML of one"),
     ROW_NORMAL,
     ARGS_END,
 };
 static const arg_t parse_targets_args[] = {
-    ROW("name", ARG_ANY, "null", "A package, or several with commas between"),
-    ROW("pkgs", ARG_ANY, "null", "A list of names and of {name: version}"),
-    ROW("sources", ARG_ANY, "null", "A list of {name: file}"),
-    ROW("saltenv", ARG_STR, "\"base\"", "Environment of the file server"),
+    ARG("name", ARG_ANY, "null", "A package, or several with commas between"),
+    ARG("pkgs", ARG_ANY, "null", "A list of names and of {name: version}"),
+    ARG("sources", ARG_ANY, "null", "A list of {name: file}"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of the file server"),
     ROW_NORMAL,
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "version, advisory_ids", "*"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "version, advisory_ids", "*"),
     ARGS_END,
 };
 static const arg_t pkgs_args[] = { ROW_PKGS, ARGS_END };
 static const arg_t version_args[] = {
-    ROW("names", ARG_ANY, ARG_STAR, "Names, which may be globs"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "versions_as_list; others are pkg.list_pkgs'", "*"),
+    ARG("names", ARG_ANY, ARG_STAR, "Names, which may be globs"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "versions_as_list; others are pkg.list_pkgs'", "*"),
     ARGS_END,
 };
-static const arg_t version_clean_args[] = { ROW("verstr", ARG_ANY, ARG_REQUIRED, "A version"), ARGS_END };
+static const arg_t version_clean_args[] = { ARG("verstr", ARG_ANY, ARG_REQUIRED, "A version"), ARGS_END };
 static const arg_t version_compare_args[] = {
-    ROW("ver1", ARG_ANY, ARG_REQUIRED, "A version"),
-    ROW("oper", ARG_STR, ARG_REQUIRED, "==, !=, >=, <=, > or <"),
-    ROW("ver2", ARG_ANY, ARG_REQUIRED, "Another one"),
-    ROW("ignore_epoch", ARG_ANY, "false", "Compare what is behind the first colon"),
+    ARG("ver1", ARG_ANY, ARG_REQUIRED, "A version"),
+    ARG("oper", ARG_STR, ARG_REQUIRED, "==, !=, >=, <=, > or <"),
+    ARG("ver2", ARG_ANY, ARG_REQUIRED, "Another one"),
+    ARG("ignore_epoch", ARG_ANY, "false", "Compare what is behind the first colon"),
     ARGS_END,
 };
 

@@ -20,121 +20,116 @@
 /* Keywords that choose repositories. */
 #define REPO_OPTIONS "fromrepo, repo, enablerepo, disablerepo, disableexcludes, branch, setopt"
 
-static const arg_t latest_version_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR, "refresh, " REPO_OPTIONS,
-                                               "*" },
-                                             ARGS_END };
+static const arg_t latest_version_args[] = {
+    ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "refresh, " REPO_OPTIONS, "*"), ARGS_END
+};
 static const arg_t install_args[] = {
-    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
-    { "refresh", ARG_ANY, "false", "Refresh the lists first" },
-    { "skip_verify", ARG_ANY, "false", "Accept unsigned packages" },
-    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
-    { "sources", ARG_ANY, "null", "List of {name: package file}" },
-    { "downloadonly", ARG_ANY, "false", "Only fetch" },
-    { "reinstall", ARG_ANY, "false", "Install again what is there" },
-    { "normalize", ARG_ANY, "true", "Leave this host's architecture out of names" },
-    { "update_holds", ARG_ANY, "false", "Update packages that are held" },
-    { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
-    { "ignore_epoch", ARG_ANY, "false", "Compare versions without their epochs" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "version, split_arch, diff_attr, advisory_ids, " REPO_OPTIONS, "*" },
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
+    ARG("refresh", ARG_ANY, "false", "Refresh the lists first"),
+    ARG("skip_verify", ARG_ANY, "false", "Accept unsigned packages"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name"),
+    ARG("sources", ARG_ANY, "null", "List of {name: package file}"),
+    ARG("downloadonly", ARG_ANY, "false", "Only fetch"),
+    ARG("reinstall", ARG_ANY, "false", "Install again what is there"),
+    ARG("normalize", ARG_ANY, "true", "Leave this host's architecture out of names"),
+    ARG("update_holds", ARG_ANY, "false", "Update packages that are held"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"),
+    ARG("ignore_epoch", ARG_ANY, "false", "Compare versions without their epochs"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "version, split_arch, diff_attr, advisory_ids, " REPO_OPTIONS, "*"),
     ARGS_END
 };
 static const arg_t upgrade_args[] = {
-    { "name", ARG_ANY, "null", "Only this package" },
-    { "pkgs", ARG_ANY, "null", "Only these packages" },
-    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
-    { "skip_verify", ARG_ANY, "false", "Accept unsigned packages" },
-    { "normalize", ARG_ANY, "true", "Leave this host's architecture out of names" },
-    { "minimal", ARG_ANY, "false", "Only to the versions that mend faults" },
-    { "obsoletes", ARG_ANY, "true", "Take packages that replace others" },
-    { "diff_attr", ARG_ANY, "null", "Members of each version in the changes, a list or all" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, REPO_OPTIONS "; others become options of dnf", "*" },
+    ARG("name", ARG_ANY, "null", "Only this package"),
+    ARG("pkgs", ARG_ANY, "null", "Only these packages"),
+    ARG("refresh", ARG_ANY, "true", "Refresh the lists first"),
+    ARG("skip_verify", ARG_ANY, "false", "Accept unsigned packages"),
+    ARG("normalize", ARG_ANY, "true", "Leave this host's architecture out of names"),
+    ARG("minimal", ARG_ANY, "false", "Only to the versions that mend faults"),
+    ARG("obsoletes", ARG_ANY, "true", "Take packages that replace others"),
+    ARG("diff_attr", ARG_ANY, "null", "Members of each version in the changes, a list or all"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, REPO_OPTIONS "; others become options of dnf", "*"),
     ARGS_END
 };
 static const arg_t update_args[] = {
-    { "name", ARG_ANY, "null", "Only this package" },
-    { "pkgs", ARG_ANY, "null", "Only these packages" },
-    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
-    { "skip_verify", ARG_ANY, "false", "Accept unsigned packages" },
-    { "normalize", ARG_ANY, "true", "Leave this host's architecture out of names" },
-    { "minimal", ARG_ANY, "false", "Only to the versions that mend faults" },
-    { "obsoletes", ARG_ANY, "false", "Take packages that replace others" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, REPO_OPTIONS "; others become options of dnf", "*" },
+    ARG("name", ARG_ANY, "null", "Only this package"),
+    ARG("pkgs", ARG_ANY, "null", "Only these packages"),
+    ARG("refresh", ARG_ANY, "true", "Refresh the lists first"),
+    ARG("skip_verify", ARG_ANY, "false", "Accept unsigned packages"),
+    ARG("normalize", ARG_ANY, "true", "Leave this host's architecture out of names"),
+    ARG("minimal", ARG_ANY, "false", "Only to the versions that mend faults"),
+    ARG("obsoletes", ARG_ANY, "false", "Take packages that replace others"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, REPO_OPTIONS "; others become options of dnf", "*"),
     ARGS_END
 };
-static const arg_t list_repo_pkgs_args[] = { { "args", ARG_ANY, ARG_STAR, "Names of packages, with * and ?" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                               "byrepo, cacheonly, fromrepo, enablerepo, disablerepo", "*" },
-                                             ARGS_END };
-static const arg_t refresh_db_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "check_update, " REPO_OPTIONS, "*" }, ARGS_END
+static const arg_t list_repo_pkgs_args[] = {
+    ARG("args", ARG_ANY, ARG_STAR, "Names of packages, with * and ?"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "byrepo, cacheonly, fromrepo, enablerepo, disablerepo", "*"),
+    ARGS_END
 };
-static const arg_t hold_args[] = { { "name", ARG_ANY, "null", "Name of a package" },
-                                   { "pkgs", ARG_ANY, "null", "List of names" },
-                                   { "sources", ARG_ANY, "null", "List of {name: source}" },
-                                   { "normalize", ARG_ANY, "true", "Accepted for Salt's sake" },
+static const arg_t refresh_db_args[] = {
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "check_update, " REPO_OPTIONS, "*"), ARGS_END
+};
+static const arg_t hold_args[] = { ARG("name", ARG_ANY, "null", "Name of a package"),
+                                   ARG("pkgs", ARG_ANY, "null", "List of names"),
+                                   ARG("sources", ARG_ANY, "null", "List of {name: source}"),
+                                   ARG("normalize", ARG_ANY, "true", "Accepted for Salt's sake"),
                                    PKG_KWARGS_ROW,
                                    ARGS_END };
-static const arg_t list_holds_args[] = { { "pattern", ARG_STR, "null", "Regular expression of names" },
-                                         { "full", ARG_ANY, "true", "Whole locks, not names" },
-                                         ARGS_END };
-static const arg_t group_info_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name or id of the group" },
-                                         { "expand", ARG_ANY, "false",
-                                           "Packages of an environment's groups" },
-                                         { "ignore_groups", ARG_ANY, "null", "Groups to leave out then" },
-                                         ARGS_END };
-static const arg_t group_install_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "Groups: a list, or separated by commas" },
-    { "skip", ARG_ANY, "[]", "Default packages to leave out" },
-    { "include", ARG_ANY, "[]", "Optional packages to install too" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Arguments of pkg.install", "*" },
-    ARGS_END
+static const arg_t list_holds_args[] = { ARG("pattern", ARG_STR, "null", "Regular expression of names"),
+                                         ARG("full", ARG_ANY, "true", "Whole locks, not names"), ARGS_END };
+static const arg_t group_info_args[] = {
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name or id of the group"),
+    ARG("expand", ARG_ANY, "false", "Packages of an environment's groups"),
+    ARG("ignore_groups", ARG_ANY, "null", "Groups to leave out then"), ARGS_END
 };
-static const arg_t list_repos_args[] = { { "basedir", ARG_ANY, "null", "Folders of the files" },
-                                         { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                           "strict_config: False lets sections come twice", "*" },
-                                         ARGS_END };
+static const arg_t group_install_args[] = {
+    ARG("name", ARG_ANY, ARG_REQUIRED, "Groups: a list, or separated by commas"),
+    ARG("skip", ARG_ANY, "[]", "Default packages to leave out"),
+    ARG("include", ARG_ANY, "[]", "Optional packages to install too"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Arguments of pkg.install", "*"), ARGS_END
+};
+static const arg_t list_repos_args[] = {
+    ARG("basedir", ARG_ANY, "null", "Folders of the files"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "strict_config: False lets sections come twice", "*"), ARGS_END
+};
 static const arg_t repo_args[] = {
-    { "repo", ARG_STR, ARG_REQUIRED, "Id of the repository, or copr:OWNER/PROJECT" },
-    { "basedir", ARG_ANY, "null", "Folders of the files" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "strict_config: False lets sections come twice", "*" },
-    ARGS_END
+    ARG("repo", ARG_STR, ARG_REQUIRED, "Id of the repository, or copr:OWNER/PROJECT"),
+    ARG("basedir", ARG_ANY, "null", "Folders of the files"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "strict_config: False lets sections come twice", "*"), ARGS_END
 };
 static const arg_t mod_repo_args[] = {
-    { "repo", ARG_STR, ARG_REQUIRED, "Id of the repository, or copr:OWNER/PROJECT" },
-    { "basedir", ARG_ANY, "null", "Folders of the files" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Options of the repository; an empty one is removed", "*" },
-    ARGS_END
+    ARG("repo", ARG_STR, ARG_REQUIRED, "Id of the repository, or copr:OWNER/PROJECT"),
+    ARG("basedir", ARG_ANY, "null", "Folders of the files"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Options of the repository; an empty one is removed", "*"), ARGS_END
 };
-static const arg_t patches_args[] = { { "refresh", ARG_ANY, "false", "Refresh the lists first" },
-                                      PKG_KWARGS_ROW,
-                                      ARGS_END };
+static const arg_t patches_args[] = { ARG("refresh", ARG_ANY, "false", "Refresh the lists first"),
+                                      PKG_KWARGS_ROW, ARGS_END };
 static const arg_t modified_args[] = {
-    { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "size, mode, checksum, device, symlink, owner, group, time, capabilities: whether a file must be changed in it",
-      "*" },
+    ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "size, mode, checksum, device, symlink, owner, group, time, capabilities: whether a file must be changed in it",
+        "*"),
     ARGS_END
 };
-static const arg_t verify_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "ignore_types, verify_options", "*" },
-                                     ARGS_END };
-static const arg_t info_installed_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR, "attr, all_versions", "*" },
+static const arg_t verify_args[] = {
+    ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "ignore_types, verify_options", "*"), ARGS_END
+};
+static const arg_t info_installed_args[] = { ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+                                             ARG("kwargs", ARG_ANY, ARG_STARSTAR, "attr, all_versions", "*"),
                                              ARGS_END };
-static const arg_t keys_args[] = { { "info", ARG_ANY, "false", "What each key is" },
-                                   { "root", ARG_ANY, "null", "Below this folder" },
-                                   PKG_KWARGS_ROW,
+static const arg_t keys_args[] = { ARG("info", ARG_ANY, "false", "What each key is"),
+                                   ARG("root", ARG_ANY, "null", "Below this folder"), PKG_KWARGS_ROW,
                                    ARGS_END };
-static const arg_t add_key_args[] = { { "path", ARG_ANY, "null", "A key file: a path or a salt:// path" },
-                                      { "text", ARG_ANY, "null", "The key itself" },
-                                      { "root", ARG_ANY, "null", "Below this folder" },
-                                      { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
+static const arg_t add_key_args[] = { ARG("path", ARG_ANY, "null", "A key file: a path or a salt:// path"),
+                                      ARG("text", ARG_ANY, "null", "The key itself"),
+                                      ARG("root", ARG_ANY, "null", "Below this folder"),
+                                      ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"),
                                       PKG_KWARGS_ROW,
                                       ARGS_END };
-static const arg_t del_key_args[] = { { "keyid", ARG_STR, ARG_REQUIRED, "gpg-pubkey-ID" },
-                                      { "root", ARG_ANY, "null", "Below this folder" },
-                                      PKG_KWARGS_ROW,
+static const arg_t del_key_args[] = { ARG("keyid", ARG_STR, ARG_REQUIRED, "gpg-pubkey-ID"),
+                                      ARG("root", ARG_ANY, "null", "Below this folder"), PKG_KWARGS_ROW,
                                       ARGS_END };
 
 #define version_args           pkg_names_args

@@ -17,129 +17,115 @@
 #include "salt/plugin.h"
 
 /* zypper and rpm take another root by an option, for chroots and images. */
-#define ROOT_ROW    ROW("root", ARG_ANY, "null", "Below this folder")
-#define REFRESH_ROW ROW("refresh", ARG_ANY, "false", "Refresh the repositories first")
+#define ROOT_ROW    ARG("root", ARG_ANY, "null", "Below this folder")
+#define REFRESH_ROW ARG("refresh", ARG_ANY, "false", "Refresh the repositories first")
 #define VENDOR_ROWS                                                                                          \
-    ROW("novendorchange", ARG_ANY, "true", "Packages stay with their vendor"),                               \
-        ROW("allowvendorchange", ARG_ANY, "false", "Packages may go to another vendor")
+    ARG("novendorchange", ARG_ANY, "true", "Packages stay with their vendor"),                               \
+        ARG("allowvendorchange", ARG_ANY, "false", "Packages may go to another vendor")
 
 static const arg_t install_args[] = {
-    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
     REFRESH_ROW,
-    { "fromrepo", ARG_ANY, "null", "Install from this repository" },
-    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
-    { "sources", ARG_ANY, "null", "List of {name: package file}" },
-    { "downloadonly", ARG_ANY, "null", "Only fetch" },
-    { "skip_verify", ARG_ANY, "false", "Accept unsigned packages" },
-    { "version", ARG_ANY, "null", "A version of `name`, with an operator or a glob" },
-    { "ignore_repo_failure", ARG_ANY, "false", "Go on when zypper fails" },
-    { "no_recommends", ARG_ANY, "false", "Only what is required" },
+    ARG("fromrepo", ARG_ANY, "null", "Install from this repository"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name"),
+    ARG("sources", ARG_ANY, "null", "List of {name: package file}"),
+    ARG("downloadonly", ARG_ANY, "null", "Only fetch"),
+    ARG("skip_verify", ARG_ANY, "false", "Accept unsigned packages"),
+    ARG("version", ARG_ANY, "null", "A version of `name`, with an operator or a glob"),
+    ARG("ignore_repo_failure", ARG_ANY, "false", "Go on when zypper fails"),
+    ARG("no_recommends", ARG_ANY, "false", "Only what is required"),
     ROOT_ROW,
-    { "inclusion_detection", ARG_ANY, "false", "Changes tell of patterns, patches and products too" },
+    ARG("inclusion_detection", ARG_ANY, "false", "Changes tell of patterns, patches and products too"),
     VENDOR_ROWS,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "normalize, diff_attr, advisory_ids, resolve_capabilities", "*" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "normalize, diff_attr, advisory_ids, resolve_capabilities", "*"),
     ARGS_END
 };
 static const arg_t upgrade_args[] = {
-    { "name", ARG_ANY, "null", "Only this package" },
-    { "pkgs", ARG_ANY, "null", "Only these packages" },
-    { "refresh", ARG_ANY, "true", "Refresh the repositories first" },
-    { "dryrun", ARG_ANY, "false", "Only tell, in zypper's words" },
-    { "dist_upgrade", ARG_ANY, "false", "Also install and remove packages" },
-    { "fromrepo", ARG_ANY, "null", "From these repositories" },
+    ARG("name", ARG_ANY, "null", "Only this package"),
+    ARG("pkgs", ARG_ANY, "null", "Only these packages"),
+    ARG("refresh", ARG_ANY, "true", "Refresh the repositories first"),
+    ARG("dryrun", ARG_ANY, "false", "Only tell, in zypper's words"),
+    ARG("dist_upgrade", ARG_ANY, "false", "Also install and remove packages"),
+    ARG("fromrepo", ARG_ANY, "null", "From these repositories"),
     VENDOR_ROWS,
-    { "skip_verify", ARG_ANY, "false", "Accept unsigned packages" },
-    { "no_recommends", ARG_ANY, "false", "Only what is required" },
+    ARG("skip_verify", ARG_ANY, "false", "Accept unsigned packages"),
+    ARG("no_recommends", ARG_ANY, "false", "Only what is required"),
     ROOT_ROW,
-    { "diff_attr", ARG_ANY, "null", "Members of each version in the changes, a list or all" },
+    ARG("diff_attr", ARG_ANY, "null", "Members of each version in the changes, a list or all"),
     PKG_KWARGS_ROW,
     ARGS_END
 };
-static const arg_t latest_version_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR, "refresh, root", "*" },
+static const arg_t latest_version_args[] = { ARG("names", ARG_ANY, ARG_STAR, "Names of packages"),
+                                             ARG("kwargs", ARG_ANY, ARG_STARSTAR, "refresh, root", "*"),
                                              ARGS_END };
-static const arg_t list_pkgs_args[] = { { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
+static const arg_t list_pkgs_args[] = { ARG("versions_as_list", ARG_ANY, "false", "Versions as lists"),
                                         ROOT_ROW,
-                                        { "includes", ARG_ANY, "null", "Also: product, pattern, patch" },
-                                        { "kwargs", ARG_ANY, ARG_STARSTAR, "attr, use_context", "*" },
+                                        ARG("includes", ARG_ANY, "null", "Also: product, pattern, patch"),
+                                        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "attr, use_context", "*"),
                                         ARGS_END };
-static const arg_t list_upgrades_args[] = { { "refresh", ARG_ANY, "true", "Refresh the repositories first" },
-                                            ROOT_ROW,
-                                            { "kwargs", ARG_ANY, ARG_STARSTAR, "fromrepo", "*" },
+static const arg_t list_upgrades_args[] = { ARG("refresh", ARG_ANY, "true", "Refresh the repositories first"),
+                                            ROOT_ROW, ARG("kwargs", ARG_ANY, ARG_STARSTAR, "fromrepo", "*"),
                                             ARGS_END };
 static const arg_t remove_args[] = {
-    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
-    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name"),
     ROOT_ROW,
-    { "inclusion_detection", ARG_ANY, "false", "Changes tell of patterns, patches and products too" },
+    ARG("inclusion_detection", ARG_ANY, "false", "Changes tell of patterns, patches and products too"),
     PKG_KWARGS_ROW,
     ARGS_END
 };
-static const arg_t refresh_db_args[] = { { "force", ARG_ANY, "null", "Also what is new enough" },
-                                         ROOT_ROW,
-                                         { "kwargs", ARG_ANY, ARG_STARSTAR, "repos, gpgautoimport", "*" },
+static const arg_t refresh_db_args[] = { ARG("force", ARG_ANY, "null", "Also what is new enough"), ROOT_ROW,
+                                         ARG("kwargs", ARG_ANY, ARG_STARSTAR, "repos, gpgautoimport", "*"),
                                          ARGS_END };
-static const arg_t list_repo_pkgs_args[] = { { "args", ARG_ANY, ARG_STAR, "Names of packages, with * and ?" },
-                                             { "kwargs", ARG_ANY, ARG_STARSTAR, "byrepo, fromrepo, root",
-                                               "*" },
-                                             ARGS_END };
+static const arg_t list_repo_pkgs_args[] = {
+    ARG("args", ARG_ANY, ARG_STAR, "Names of packages, with * and ?"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "byrepo, fromrepo, root", "*"), ARGS_END
+};
 static const arg_t root_args[] = { ROOT_ROW, PKG_KWARGS_ROW, ARGS_END };
-static const arg_t repo_args[] = {
-    { "repo", ARG_STR, ARG_REQUIRED, "Alias of the repository" }, ROOT_ROW, PKG_KWARGS_ROW, ARGS_END
-};
+static const arg_t repo_args[] = { ARG("repo", ARG_STR, ARG_REQUIRED, "Alias of the repository"), ROOT_ROW,
+                                   PKG_KWARGS_ROW, ARGS_END };
 static const arg_t mod_repo_args[] = {
-    { "repo", ARG_STR, ARG_REQUIRED, "Alias of the repository" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "baseurl, mirrorlist, url, name, enabled, refresh, cache, gpgcheck, priority, gpgautoimport, root",
-      "*" },
+    ARG("repo", ARG_STR, ARG_REQUIRED, "Alias of the repository"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "baseurl, mirrorlist, url, name, enabled, refresh, cache, gpgcheck, priority, gpgautoimport, root",
+        "*"),
     ARGS_END
 };
-static const arg_t hold_args[] = { { "name", ARG_ANY, "null", "Name of a package" },
-                                   { "pkgs", ARG_ANY, "null", "List of names, and of {name: version}" },
-                                   ROOT_ROW,
-                                   PKG_KWARGS_ROW,
-                                   ARGS_END };
-static const arg_t list_holds_args[] = { { "pattern", ARG_STR, "null", "Regular expression of names" },
-                                         { "full", ARG_ANY, "true", "With versions" },
-                                         ROOT_ROW,
-                                         PKG_KWARGS_ROW,
-                                         ARGS_END };
+static const arg_t hold_args[] = { ARG("name", ARG_ANY, "null", "Name of a package"),
+                                   ARG("pkgs", ARG_ANY, "null", "List of names, and of {name: version}"),
+                                   ROOT_ROW, PKG_KWARGS_ROW, ARGS_END };
+static const arg_t list_holds_args[] = { ARG("pattern", ARG_STR, "null", "Regular expression of names"),
+                                         ARG("full", ARG_ANY, "true", "With versions"), ROOT_ROW,
+                                         PKG_KWARGS_ROW, ARGS_END };
 static const arg_t listing_args[] = { REFRESH_ROW, ROOT_ROW, PKG_KWARGS_ROW, ARGS_END };
-static const arg_t products_args[] = {
-    { "all", ARG_ANY, "false", "Also what is not installed" }, REFRESH_ROW, ROOT_ROW, ARGS_END
-};
+static const arg_t products_args[] = { ARG("all", ARG_ANY, "false", "Also what is not installed"),
+                                       REFRESH_ROW, ROOT_ROW, ARGS_END };
 static const arg_t search_args[] = {
-    { "criteria", ARG_STR, ARG_REQUIRED, "What to look for" },
-    REFRESH_ROW,
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "match (exact, words, substrings), provides, recommends, requires, suggests, conflicts, obsoletes, file_list, "
-      "search_descriptions, case_sensitive, installed_only, not_installed_only, details, root",
-      "*" },
+    ARG("criteria", ARG_STR, ARG_REQUIRED, "What to look for"), REFRESH_ROW,
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "match (exact, words, substrings), provides, recommends, requires, suggests, conflicts, obsoletes, file_list, "
+        "search_descriptions, case_sensitive, installed_only, not_installed_only, details, root",
+        "*"),
     ARGS_END
 };
-static const arg_t capabilities_args[] = { { "pkgs", ARG_ANY, ARG_REQUIRED,
-                                             "List of names, and of {name: version}" },
-                                           REFRESH_ROW,
-                                           ROOT_ROW,
-                                           { "kwargs", ARG_ANY, ARG_STARSTAR, "resolve_capabilities", "*" },
-                                           ARGS_END };
-static const arg_t cmp_args[] = { { "ver1", ARG_ANY, ARG_REQUIRED, "A version" },
-                                  { "ver2", ARG_ANY, ARG_REQUIRED, "Another" },
-                                  { "ignore_epoch", ARG_ANY, "false", "Compare without epochs" },
-                                  PKG_KWARGS_ROW,
-                                  ARGS_END };
-static const arg_t keys_args[] = {
-    { "info", ARG_ANY, "false", "What each key is" }, ROOT_ROW, PKG_KWARGS_ROW, ARGS_END
+static const arg_t capabilities_args[] = {
+    ARG("pkgs", ARG_ANY, ARG_REQUIRED, "List of names, and of {name: version}"), REFRESH_ROW, ROOT_ROW,
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "resolve_capabilities", "*"), ARGS_END
 };
-static const arg_t add_key_args[] = { { "path", ARG_ANY, "null", "A key file: a path or a salt:// path" },
-                                      { "text", ARG_ANY, "null", "The key itself" },
+static const arg_t cmp_args[] = { ARG("ver1", ARG_ANY, ARG_REQUIRED, "A version"),
+                                  ARG("ver2", ARG_ANY, ARG_REQUIRED, "Another"),
+                                  ARG("ignore_epoch", ARG_ANY, "false", "Compare without epochs"),
+                                  PKG_KWARGS_ROW, ARGS_END };
+static const arg_t keys_args[] = { ARG("info", ARG_ANY, "false", "What each key is"), ROOT_ROW,
+                                   PKG_KWARGS_ROW, ARGS_END };
+static const arg_t add_key_args[] = { ARG("path", ARG_ANY, "null", "A key file: a path or a salt:// path"),
+                                      ARG("text", ARG_ANY, "null", "The key itself"),
                                       ROOT_ROW,
-                                      { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
+                                      ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"),
                                       PKG_KWARGS_ROW,
                                       ARGS_END };
-static const arg_t del_key_args[] = {
-    { "keyid", ARG_STR, ARG_REQUIRED, "gpg-pubkey-ID" }, ROOT_ROW, PKG_KWARGS_ROW, ARGS_END
-};
+static const arg_t del_key_args[] = { ARG("keyid", ARG_STR, ARG_REQUIRED, "gpg-pubkey-ID"), ROOT_ROW,
+                                      PKG_KWARGS_ROW, ARGS_END };
 
 #define version_args           pkg_names_args
 #define upgrade_available_args pkg_upgradable_args

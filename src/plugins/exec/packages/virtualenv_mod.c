@@ -239,40 +239,39 @@ virtualenv_ver(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define VENV_ROW ROW("venv", ARG_STR, ARG_REQUIRED, "Folder of the environment")
+#define VENV_ROW ARG("venv", ARG_STR, ARG_REQUIRED, "Folder of the environment")
 
 static const arg_t create_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "Folder of the environment" },
-    { "venv_bin", ARG_STR, "null", "The program: virtualenv, pyvenv, python3 -m venv" },
-    { "system_site_packages", ARG_ANY, "false", "With the host's packages" },
-    { "distribute", ARG_ANY, "false", "Accepted for Salt's sake, for virtualenv before 1.10" },
-    { "clear", ARG_ANY, "false", "Remove what is in it first" },
-    { "python", ARG_STR, "null", "The interpreter; only virtualenv has this" },
-    { "extra_search_dir", ARG_ANY, "null", "Folders with wheels; only virtualenv has this" },
-    { "never_download", ARG_ANY, "null", "Don't ask the network; only virtualenv has this" },
-    { "prompt", ARG_STR, "null", "Prompt of its shell" },
-    { "pip", ARG_ANY, "false", "With pip" },
-    { "symlinks", ARG_ANY, "null", "Links rather than copies; only venv has this" },
-    { "upgrade", ARG_ANY, "null", "Take over a newer Python; only venv has this" },
-    { "user", ARG_STR, "null", "User to run as" },
-    { "use_vt", ARG_ANY, "false", "Accepted for Salt's sake; output is collected either way" },
-    { "saltenv", ARG_STR, "\"base\"", "Accepted for Salt's sake" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("path", ARG_STR, ARG_REQUIRED, "Folder of the environment"),
+    ARG("venv_bin", ARG_STR, "null", "The program: virtualenv, pyvenv, python3 -m venv"),
+    ARG("system_site_packages", ARG_ANY, "false", "With the host's packages"),
+    ARG("distribute", ARG_ANY, "false", "Accepted for Salt's sake, for virtualenv before 1.10"),
+    ARG("clear", ARG_ANY, "false", "Remove what is in it first"),
+    ARG("python", ARG_STR, "null", "The interpreter; only virtualenv has this"),
+    ARG("extra_search_dir", ARG_ANY, "null", "Folders with wheels; only virtualenv has this"),
+    ARG("never_download", ARG_ANY, "null", "Don't ask the network; only virtualenv has this"),
+    ARG("prompt", ARG_STR, "null", "Prompt of its shell"),
+    ARG("pip", ARG_ANY, "false", "With pip"),
+    ARG("symlinks", ARG_ANY, "null", "Links rather than copies; only venv has this"),
+    ARG("upgrade", ARG_ANY, "null", "Take over a newer Python; only venv has this"),
+    ARG("user", ARG_STR, "null", "User to run as"),
+    ARG("use_vt", ARG_ANY, "false", "Accepted for Salt's sake; output is collected either way"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Accepted for Salt's sake"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 static const arg_t ver_args[] = {
-    { "venv_bin", ARG_STR, ARG_REQUIRED, "The program that is asked where Python has no virtualenv" },
-    { "user", ARG_STR, "null", "User to run as" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("venv_bin", ARG_STR, ARG_REQUIRED, "The program that is asked where Python has no virtualenv"),
+    ARG("user", ARG_STR, "null", "User to run as"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 static const arg_t venv_args[] = { VENV_ROW, ARGS_END };
 static const arg_t distribution_args[] = { VENV_ROW,
-                                           { "distribution", ARG_STR, ARG_REQUIRED, "Name of the package" },
+                                           ARG("distribution", ARG_STR, ARG_REQUIRED, "Name of the package"),
                                            ARGS_END };
-static const arg_t resource_args[] = { VENV_ROW,
-                                       { "package", ARG_STR, ARG_REQUIRED, "Name of the package" },
-                                       { "resource", ARG_STR, ARG_REQUIRED, "Path of a file in it" },
+static const arg_t resource_args[] = { VENV_ROW, ARG("package", ARG_STR, ARG_REQUIRED, "Name of the package"),
+                                       ARG("resource", ARG_STR, ARG_REQUIRED, "Path of a file in it"),
                                        ARGS_END };
 
 static const func_t funcs[] = {

@@ -353,30 +353,27 @@ apache_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define PWFILE_ROW ROW("pwfile", ARG_STR, ARG_REQUIRED, "The file of htpasswd")
-#define USER_ROW   ROW("user", ARG_STR, ARG_REQUIRED, "The user's name")
+#define PWFILE_ROW ARG("pwfile", ARG_STR, ARG_REQUIRED, "The file of htpasswd")
+#define USER_ROW   ARG("user", ARG_STR, ARG_REQUIRED, "The user's name")
 
 static const arg_t signal_args[] = {
-    { "signal", ARG_STR, "null",
-      "start, stop, restart, graceful, graceful-stop, configtest, status, fullstatus" },
+    ARG("signal", ARG_STR, "null",
+        "start, stop, restart, graceful, graceful-stop, configtest, status, fullstatus"),
     ARGS_END
 };
 static const arg_t status_args[] = {
-    { "profile", ARG_STR, "\"default\"", "Key below apache.server-status in the configuration" }, ARGS_END
+    ARG("profile", ARG_STR, "\"default\"", "Key below apache.server-status in the configuration"), ARGS_END
 };
 static const arg_t config_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The file" },
-    { "config", ARG_LIST, ARG_REQUIRED,
-      "Directives and sections: [{Listen: '80'}, {VirtualHost: {this: '*:80'}}]" },
-    { "edit", ARG_ANY, "true", "Write the file; False: return the text only" },
-    ARGS_END
+    ARG("name", ARG_STR, ARG_REQUIRED, "The file"),
+    ARG("config", ARG_LIST, ARG_REQUIRED,
+        "Directives and sections: [{Listen: '80'}, {VirtualHost: {this: '*:80'}}]"),
+    ARG("edit", ARG_ANY, "true", "Write the file; False: return the text only"), ARGS_END
 };
-static const arg_t useradd_args[] = { PWFILE_ROW,
-                                      USER_ROW,
-                                      { "password", ARG_STR, ARG_REQUIRED, "The password" },
-                                      { "opts", ARG_STR, "\"\"",
-                                        "Letters of htpasswd's options: n m d p s B" },
-                                      ARGS_END };
+static const arg_t useradd_args[] = {
+    PWFILE_ROW, USER_ROW, ARG("password", ARG_STR, ARG_REQUIRED, "The password"),
+    ARG("opts", ARG_STR, "\"\"", "Letters of htpasswd's options: n m d p s B"), ARGS_END
+};
 static const arg_t userdel_args[] = { PWFILE_ROW, USER_ROW, ARGS_END };
 
 static const func_t funcs[] = {

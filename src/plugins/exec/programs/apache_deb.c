@@ -92,10 +92,10 @@ apache_deb_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-static const arg_t site_args[] = { { "site", ARG_STR, ARG_REQUIRED, "Its name in sites-available" },
+static const arg_t site_args[] = { ARG("site", ARG_STR, ARG_REQUIRED, "Its name in sites-available"),
                                    ARGS_END };
-static const arg_t mod_args[] = { { "mod", ARG_STR, ARG_REQUIRED, "Its name in mods-available" }, ARGS_END };
-static const arg_t conf_args[] = { { "conf", ARG_STR, ARG_REQUIRED, "Its name in conf-available" },
+static const arg_t mod_args[] = { ARG("mod", ARG_STR, ARG_REQUIRED, "Its name in mods-available"), ARGS_END };
+static const arg_t conf_args[] = { ARG("conf", ARG_STR, ARG_REQUIRED, "Its name in conf-available"),
                                    ARGS_END };
 
 static const func_t funcs[] = {

@@ -260,25 +260,21 @@ consul_acl_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define ROW_KEY            ROW("key", ARG_ANY, "null", "The key")
+#define ROW_KEY            ARG("key", ARG_ANY, "null", "The key")
 #define ROW_DC(more, help) CONSUL_ROW_MORE("dc" more, "dc: the data center; by default the agent's" help)
 
 static const arg_t plain_args[] = { CONSUL_ROWS, ARGS_END };
-static const arg_t list_args[] = { CONSUL_ROWS,
-                                   { "key", ARG_ANY, "null", "The keys below this one" },
-                                   CONSUL_ROW_MORE("recurse", "recurse: all of them"),
-                                   ARGS_END };
+static const arg_t list_args[] = { CONSUL_ROWS, ARG("key", ARG_ANY, "null", "The keys below this one"),
+                                   CONSUL_ROW_MORE("recurse", "recurse: all of them"), ARGS_END };
 static const arg_t get_args[] = { CONSUL_ROW_URL,
                                   ROW_KEY,
                                   CONSUL_ROW_TOKEN,
-                                  { "recurse", ARG_ANY, "false", "All below the key as well" },
-                                  { "decode", ARG_ANY, "false", "Values instead of their base64" },
-                                  { "raw", ARG_ANY, "false", "Nothing but the value" },
+                                  ARG("recurse", ARG_ANY, "false", "All below the key as well"),
+                                  ARG("decode", ARG_ANY, "false", "Values instead of their base64"),
+                                  ARG("raw", ARG_ANY, "false", "Nothing but the value"),
                                   ARGS_END };
 static const arg_t put_args[] = {
-    CONSUL_ROWS,
-    ROW_KEY,
-    { "value", ARG_ANY, "null", "What is stored; what is no text is JSON" },
+    CONSUL_ROWS, ROW_KEY, ARG("value", ARG_ANY, "null", "What is stored; what is no text is JSON"),
     CONSUL_ROW_MORE("flags cas acquire release dc",
                     "flags; cas: the index that it must have; acquire, release: a lock, by its session"),
     ARGS_END
@@ -292,45 +288,32 @@ static const arg_t wan_args[] = { CONSUL_ROWS, CONSUL_ROW_MORE("wan", "wan: othe
 static const arg_t maintenance_args[] = { CONSUL_ROWS,
                                           CONSUL_ROW_MORE("enable reason", "enable: True or False; reason"),
                                           ARGS_END };
-static const arg_t join_args[] = { CONSUL_ROWS,
-                                   { "address", ARG_ANY, "null", "The node" },
-                                   CONSUL_ROW_MORE("wan", "wan: as one of another data center"),
-                                   ARGS_END };
-static const arg_t leave_args[] = { CONSUL_ROWS, { "node", ARG_ANY, "null", "The node" }, ARGS_END };
-static const arg_t check_args[] = { CONSUL_ROWS, { "checkid", ARG_ANY, "null", "The check" }, ARGS_END };
-static const arg_t tell_args[] = { CONSUL_ROWS,
-                                   { "checkid", ARG_ANY, "null", "The check" },
-                                   CONSUL_ROW_MORE("note", "note: a text for people"),
-                                   ARGS_END };
-static const arg_t service_args[] = { CONSUL_ROWS,
-                                      { "serviceid", ARG_ANY, "null", "The service" },
+static const arg_t join_args[] = { CONSUL_ROWS, ARG("address", ARG_ANY, "null", "The node"),
+                                   CONSUL_ROW_MORE("wan", "wan: as one of another data center"), ARGS_END };
+static const arg_t leave_args[] = { CONSUL_ROWS, ARG("node", ARG_ANY, "null", "The node"), ARGS_END };
+static const arg_t check_args[] = { CONSUL_ROWS, ARG("checkid", ARG_ANY, "null", "The check"), ARGS_END };
+static const arg_t tell_args[] = { CONSUL_ROWS, ARG("checkid", ARG_ANY, "null", "The check"),
+                                   CONSUL_ROW_MORE("note", "note: a text for people"), ARGS_END };
+static const arg_t service_args[] = { CONSUL_ROWS, ARG("serviceid", ARG_ANY, "null", "The service"),
                                       ARGS_END };
-static const arg_t service_maintenance_args[] = { CONSUL_ROWS,
-                                                  { "serviceid", ARG_ANY, "null", "The service" },
-                                                  CONSUL_ROW_MORE("enable reason",
-                                                                  "enable: True or False; reason"),
-                                                  ARGS_END };
-static const arg_t sessions_args[] = {
-    CONSUL_ROWS, { "return_list", ARG_ANY, "false", "Only their ids" }, ROW_DC("", ""), ARGS_END
+static const arg_t service_maintenance_args[] = {
+    CONSUL_ROWS, ARG("serviceid", ARG_ANY, "null", "The service"),
+    CONSUL_ROW_MORE("enable reason", "enable: True or False; reason"), ARGS_END
 };
-static const arg_t session_args[] = {
-    CONSUL_ROWS, { "session", ARG_ANY, "null", "Its id" }, ROW_DC("", ""), ARGS_END
-};
+static const arg_t sessions_args[] = { CONSUL_ROWS, ARG("return_list", ARG_ANY, "false", "Only their ids"),
+                                       ROW_DC("", ""), ARGS_END };
+static const arg_t session_args[] = { CONSUL_ROWS, ARG("session", ARG_ANY, "null", "Its id"), ROW_DC("", ""),
+                                      ARGS_END };
 static const arg_t dc_args[] = { CONSUL_ROWS, ROW_DC("", ""), ARGS_END };
-static const arg_t tagged_args[] = { CONSUL_ROWS,
-                                     { "service", ARG_ANY, "null", "The service" },
-                                     ROW_DC(" tag passing", "; tag; of health_service, passing"),
-                                     ARGS_END };
-static const arg_t node_args[] = {
-    CONSUL_ROWS, { "node", ARG_ANY, "null", "The node" }, ROW_DC("", ""), ARGS_END
+static const arg_t tagged_args[] = { CONSUL_ROWS, ARG("service", ARG_ANY, "null", "The service"),
+                                     ROW_DC(" tag passing", "; tag; of health_service, passing"), ARGS_END };
+static const arg_t node_args[] = { CONSUL_ROWS, ARG("node", ARG_ANY, "null", "The node"), ROW_DC("", ""),
+                                   ARGS_END };
+static const arg_t state_args[] = {
+    CONSUL_ROWS, ARG("state", ARG_ANY, "null", "any, unknown, passing, warning or critical"), ROW_DC("", ""),
+    ARGS_END
 };
-static const arg_t state_args[] = { CONSUL_ROWS,
-                                    { "state", ARG_ANY, "null",
-                                      "any, unknown, passing, warning or critical" },
-                                    ROW_DC("", ""),
-                                    ARGS_END };
-static const arg_t peers_args[] = { { "consul_url", ARG_STR, ARG_REQUIRED, "The server" },
-                                    CONSUL_ROW_TOKEN,
+static const arg_t peers_args[] = { ARG("consul_url", ARG_STR, ARG_REQUIRED, "The server"), CONSUL_ROW_TOKEN,
                                     ARGS_END };
 static const arg_t acl_args[] = {
     CONSUL_ROWS, CONSUL_ROW_MORE("id name type rules", "id; name; type: client or management; rules"),
@@ -340,10 +323,8 @@ static const arg_t acl_id_args[] = { CONSUL_ROWS, CONSUL_ROW_MORE("id name", "id
 static const arg_t acl_info_args[] = { CONSUL_ROW_URL, CONSUL_ROW_MORE("id token", "id: of the token; token"),
                                        ARGS_END };
 static const arg_t acl_list_args[] = { CONSUL_ROWS, CONSUL_ROW_MORE(TAKES_NONE, "Not looked at"), ARGS_END };
-static const arg_t fire_args[] = { CONSUL_ROWS,
-                                   { "name", ARG_ANY, "null", "Of the event" },
-                                   ROW_DC(" node service tag", "; node, service, tag: for whom"),
-                                   ARGS_END };
+static const arg_t fire_args[] = { CONSUL_ROWS, ARG("name", ARG_ANY, "null", "Of the event"),
+                                   ROW_DC(" node service tag", "; node, service, tag: for whom"), ARGS_END };
 static const arg_t events_args[] = { CONSUL_ROWS, CONSUL_ROW_MORE("name", "name: of the events"), ARGS_END };
 
 #define NO_ENABLE "Required parameter \"enable\" is missing."

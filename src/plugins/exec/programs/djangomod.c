@@ -118,29 +118,29 @@ django_fixed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return django_run(ctx, args, buf_str(&text), flags, values, ret_value, err);
 }
 
-#define SETTINGS_ROW ROW("settings_module", ARG_STR, ARG_REQUIRED, "The site's settings: site.settings")
-#define BIN_ROW      ROW("bin_env", ARG_STR, "null", "Folder of a virtual environment, or the program itself")
-#define PATH_ROW     ROW("pythonpath", ARG_STR, "null", "Added to the path of modules")
-#define ENV_ROW      ROW("env", ARG_ANY, "null", "Variables of the environment")
-#define RUNAS_ROW    ROW("runas", ARG_STR, "null", "The user who runs it")
-#define DATABASE_ROW ROW("database", ARG_STR, "null", "The database, if not the default one")
-#define NOINPUT_ROW  ROW("noinput", ARG_ANY, "true", "It asks nothing")
+#define SETTINGS_ROW ARG("settings_module", ARG_STR, ARG_REQUIRED, "The site's settings: site.settings")
+#define BIN_ROW      ARG("bin_env", ARG_STR, "null", "Folder of a virtual environment, or the program itself")
+#define PATH_ROW     ARG("pythonpath", ARG_STR, "null", "Added to the path of modules")
+#define ENV_ROW      ARG("env", ARG_ANY, "null", "Variables of the environment")
+#define RUNAS_ROW    ARG("runas", ARG_STR, "null", "The user who runs it")
+#define DATABASE_ROW ARG("database", ARG_STR, "null", "The database, if not the default one")
+#define NOINPUT_ROW  ARG("noinput", ARG_ANY, "true", "It asks nothing")
 
 static const arg_t command_args[] = { SETTINGS_ROW,
-                                      { "command", ARG_STR, ARG_REQUIRED, "The command" },
+                                      ARG("command", ARG_STR, ARG_REQUIRED, "The command"),
                                       BIN_ROW,
                                       PATH_ROW,
                                       ENV_ROW,
                                       RUNAS_ROW,
-                                      { "args", ARG_ANY, ARG_STAR, "Flags, without the dashes" },
-                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "Options with their values" },
+                                      ARG("args", ARG_ANY, ARG_STAR, "Flags, without the dashes"),
+                                      ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Options with their values"),
                                       ARGS_END };
-static const arg_t syncdb_args[] = { SETTINGS_ROW, BIN_ROW,   { "migrate", ARG_ANY, "false", "Migrate too" },
+static const arg_t syncdb_args[] = { SETTINGS_ROW, BIN_ROW,   ARG("migrate", ARG_ANY, "false", "Migrate too"),
                                      DATABASE_ROW, PATH_ROW,  ENV_ROW,
                                      NOINPUT_ROW,  RUNAS_ROW, ARGS_END };
 static const arg_t migrate_args[] = { SETTINGS_ROW,
-                                      { "app_label", ARG_STR, "null", "The application" },
-                                      { "migration_name", ARG_ANY, "null", "The migration" },
+                                      ARG("app_label", ARG_STR, "null", "The application"),
+                                      ARG("migration_name", ARG_ANY, "null", "The migration"),
                                       BIN_ROW,
                                       DATABASE_ROW,
                                       PATH_ROW,
@@ -149,8 +149,8 @@ static const arg_t migrate_args[] = { SETTINGS_ROW,
                                       RUNAS_ROW,
                                       ARGS_END };
 static const arg_t superuser_args[] = { SETTINGS_ROW,
-                                        { "username", ARG_STR, ARG_REQUIRED, "The user" },
-                                        { "email", ARG_STR, ARG_REQUIRED, "The user's address" },
+                                        ARG("username", ARG_STR, ARG_REQUIRED, "The user"),
+                                        ARG("email", ARG_STR, ARG_REQUIRED, "The user's address"),
                                         BIN_ROW,
                                         DATABASE_ROW,
                                         PATH_ROW,
@@ -158,19 +158,19 @@ static const arg_t superuser_args[] = { SETTINGS_ROW,
                                         RUNAS_ROW,
                                         ARGS_END };
 static const arg_t loaddata_args[] = {
-    SETTINGS_ROW, { "fixtures", ARG_STR, ARG_REQUIRED, "Files of data, with commas between" },
+    SETTINGS_ROW, ARG("fixtures", ARG_STR, ARG_REQUIRED, "Files of data, with commas between"),
     BIN_ROW,      DATABASE_ROW,
     PATH_ROW,     ENV_ROW,
     ARGS_END
 };
 static const arg_t static_args[] = { SETTINGS_ROW,
                                      BIN_ROW,
-                                     { "no_post_process", ARG_ANY, "false", "Files stay as they are" },
-                                     { "ignore", ARG_STR, "null", "Files that are left out: a pattern" },
-                                     { "dry_run", ARG_ANY, "false", "Nothing is copied" },
-                                     { "clear", ARG_ANY, "false", "Files that are there are removed first" },
-                                     { "link", ARG_ANY, "false", "Links instead of copies" },
-                                     { "no_default_ignore", ARG_ANY, "false", "CVS, .* and *~ count too" },
+                                     ARG("no_post_process", ARG_ANY, "false", "Files stay as they are"),
+                                     ARG("ignore", ARG_STR, "null", "Files that are left out: a pattern"),
+                                     ARG("dry_run", ARG_ANY, "false", "Nothing is copied"),
+                                     ARG("clear", ARG_ANY, "false", "Files that are there are removed first"),
+                                     ARG("link", ARG_ANY, "false", "Links instead of copies"),
+                                     ARG("no_default_ignore", ARG_ANY, "false", "CVS, .* and *~ count too"),
                                      PATH_ROW,
                                      ENV_ROW,
                                      RUNAS_ROW,

@@ -17,126 +17,126 @@
  */
 #include "plugins/lib/docker/dockerfuns.h"
 
-#define ROW_CONTAINER ROW("name", ARG_STR, ARG_REQUIRED, "Name or id of the container")
-#define ROW_IMAGE     ROW("name", ARG_STR, ARG_REQUIRED, "Name or id of the image")
-#define ROW_NETWORK   ROW("network_id", ARG_STR, ARG_REQUIRED, "Name or id of the network")
-#define ROW_VOLUME    ROW("name", ARG_STR, ARG_REQUIRED, "Name of the volume")
+#define ROW_CONTAINER ARG("name", ARG_STR, ARG_REQUIRED, "Name or id of the container")
+#define ROW_IMAGE     ARG("name", ARG_STR, ARG_REQUIRED, "Name or id of the image")
+#define ROW_NETWORK   ARG("network_id", ARG_STR, ARG_REQUIRED, "Name or id of the network")
+#define ROW_VOLUME    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the volume")
 /* Stopped containers, intermediate images. */
-#define ROW_ALL       ROW("kwargs", ARG_ANY, ARG_STARSTAR, "all: those that are left out otherwise too", "all")
-#define ROW_TIMEOUT   ROW("client_timeout", ARG_FLOAT, "60", "Seconds to wait for an answer of the engine")
+#define ROW_ALL       ARG("kwargs", ARG_ANY, ARG_STARSTAR, "all: those that are left out otherwise too", "all")
+#define ROW_TIMEOUT   ARG("client_timeout", ARG_FLOAT, "60", "Seconds to wait for an answer of the engine")
 /* How a call's arguments are read; see dockerargs.h. */
 #define ROWS_WAY                                                                                             \
-    ROW("skip_translate", ARG_ANY, "null",                                                                   \
+    ARG("skip_translate", ARG_ANY, "null",                                                                   \
         "Arguments that go to the engine as they are: names, or True for all"),                              \
-        ROW("ignore_collisions", ARG_BOOL, "false", "Let an argument and its alias both be given"),          \
-        ROW("validate_ip_addrs", ARG_BOOL, "true", "Check addresses")
+        ARG("ignore_collisions", ARG_BOOL, "false", "Let an argument and its alias both be given"),          \
+        ARG("validate_ip_addrs", ARG_BOOL, "true", "Check addresses")
 
 static const arg_t build_args[] = {
-    ROW("path", ARG_STR, ARG_REQUIRED, "Folder with the Dockerfile, or URL"),
-    ROW("repository", ARG_ANY, "null", "Repository of the tag that it gets"),
-    ROW("tag", ARG_ANY, "null", "That tag"),
-    ROW("cache", ARG_BOOL, "true", "Use what earlier builds left"),
-    ROW("rm", ARG_BOOL, "true", "Remove the containers in between"),
-    ROW("api_response", ARG_BOOL, "false", "Add what the engine said"),
-    ROW("fileobj", ARG_ANY, "null", "Accepted for Salt's sake"),
-    ROW("dockerfile", ARG_STR, "null", "Name of the Dockerfile"),
-    ROW("buildargs", ARG_ANY, "null", "Values of ARG"),
-    ROW("logfile", ARG_STR, "null", "File that gets the output"),
+    ARG("path", ARG_STR, ARG_REQUIRED, "Folder with the Dockerfile, or URL"),
+    ARG("repository", ARG_ANY, "null", "Repository of the tag that it gets"),
+    ARG("tag", ARG_ANY, "null", "That tag"),
+    ARG("cache", ARG_BOOL, "true", "Use what earlier builds left"),
+    ARG("rm", ARG_BOOL, "true", "Remove the containers in between"),
+    ARG("api_response", ARG_BOOL, "false", "Add what the engine said"),
+    ARG("fileobj", ARG_ANY, "null", "Accepted for Salt's sake"),
+    ARG("dockerfile", ARG_STR, "null", "Name of the Dockerfile"),
+    ARG("buildargs", ARG_ANY, "null", "Values of ARG"),
+    ARG("logfile", ARG_STR, "null", "File that gets the output"),
     ARGS_END,
 };
 static const arg_t commit_args[] = {
     ROW_CONTAINER,
-    ROW("repository", ARG_STR, ARG_REQUIRED, "Repository of the new image"),
-    ROW("tag", ARG_STR, "\"latest\"", "Its tag"),
-    ROW("message", ARG_STR, "null", "Message of the commit"),
-    ROW("author", ARG_STR, "null", "Its author"),
+    ARG("repository", ARG_STR, ARG_REQUIRED, "Repository of the new image"),
+    ARG("tag", ARG_STR, "\"latest\"", "Its tag"),
+    ARG("message", ARG_STR, "null", "Message of the commit"),
+    ARG("author", ARG_STR, "null", "Its author"),
     ARGS_END,
 };
 static const arg_t compare_container_args[] = {
-    ROW("first", ARG_STR, ARG_REQUIRED, "A container"),
-    ROW("second", ARG_STR, ARG_REQUIRED, "Another one"),
-    ROW("ignore", ARG_ANY, "null", "Keys of the configuration that may differ"),
+    ARG("first", ARG_STR, ARG_REQUIRED, "A container"),
+    ARG("second", ARG_STR, ARG_REQUIRED, "Another one"),
+    ARG("ignore", ARG_ANY, "null", "Keys of the configuration that may differ"),
     ARGS_END,
 };
 static const arg_t compare_container_networks_args[] = {
-    ROW("first", ARG_ANY, ARG_REQUIRED, "A container, or what inspect_container tells of it"),
-    ROW("second", ARG_ANY, ARG_REQUIRED, "Another one"),
+    ARG("first", ARG_ANY, ARG_REQUIRED, "A container, or what inspect_container tells of it"),
+    ARG("second", ARG_ANY, ARG_REQUIRED, "Another one"),
     ARGS_END,
 };
 static const arg_t compare_networks_args[] = {
-    ROW("first", ARG_ANY, ARG_REQUIRED, "A network, or what inspect_network tells of it"),
-    ROW("second", ARG_ANY, ARG_REQUIRED, "Another one"),
-    ROW("ignore", ARG_ANY, "\"Name,Id,Created,Containers\"", "Keys that may differ"),
+    ARG("first", ARG_ANY, ARG_REQUIRED, "A network, or what inspect_network tells of it"),
+    ARG("second", ARG_ANY, ARG_REQUIRED, "Another one"),
+    ARG("ignore", ARG_ANY, "\"Name,Id,Created,Containers\"", "Keys that may differ"),
     ARGS_END,
 };
 static const arg_t connect_container_to_network_args[] = {
-    ROW("container", ARG_STR, ARG_REQUIRED, "Name or id of the container"),
-    ROW("net_id", ARG_STR, ARG_REQUIRED, "Name or id of the network"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+    ARG("container", ARG_STR, ARG_REQUIRED, "Name or id of the container"),
+    ARG("net_id", ARG_STR, ARG_REQUIRED, "Name or id of the network"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
         "aliases, links, ipv4_address, ipv6_address, link_local_ips, driver_opt, mac_address",
         "aliases links ipv4_address ipv6_address link_local_ips driver_opt mac_address"),
     ARGS_END,
 };
 static const arg_t connected_args[] = {
-    ROW("name", ARG_STR, ARG_REQUIRED, "Name or id of the network"),
-    ROW("verbose", ARG_BOOL, "false", "Tell of each container what the network knows"),
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name or id of the network"),
+    ARG("verbose", ARG_BOOL, "false", "Tell of each container what the network knows"),
     ARGS_END,
 };
 /* Rows of functions that run a command inside. */
 #define ROWS_RUN                                                                                             \
-    ROW("exec_driver", ARG_STR, "null", "docker-exec, the only one"),                                        \
-        ROW("stdin", ARG_ANY, "null", "Refused: a command inside gets none"),                                \
-        ROW("python_shell", ARG_BOOL, "true", "Accepted for Salt's sake"),                                   \
-        ROW("output_loglevel", ARG_STR, "\"debug\"", "Accepted for Salt's sake"),                            \
-        ROW("use_vt", ARG_BOOL, "false", "Accepted for Salt's sake"),                                        \
-        ROW("ignore_retcode", ARG_BOOL, "false", "An exit code other than 0 is not the job's"),              \
-        ROW("keep_env", ARG_ANY, "null", "True for all, or names of variables")
+    ARG("exec_driver", ARG_STR, "null", "docker-exec, the only one"),                                        \
+        ARG("stdin", ARG_ANY, "null", "Refused: a command inside gets none"),                                \
+        ARG("python_shell", ARG_BOOL, "true", "Accepted for Salt's sake"),                                   \
+        ARG("output_loglevel", ARG_STR, "\"debug\"", "Accepted for Salt's sake"),                            \
+        ARG("use_vt", ARG_BOOL, "false", "Accepted for Salt's sake"),                                        \
+        ARG("ignore_retcode", ARG_BOOL, "false", "An exit code other than 0 is not the job's"),              \
+        ARG("keep_env", ARG_ANY, "null", "True for all, or names of variables")
 /* Rows that copy_from and copy_to share. */
 #define ROWS_COPY                                                                                            \
-    ROW("overwrite", ARG_BOOL, "false", "Replace a file that is there"),                                     \
-        ROW("makedirs", ARG_BOOL, "false", "Make the folders above it")
+    ARG("overwrite", ARG_BOOL, "false", "Replace a file that is there"),                                     \
+        ARG("makedirs", ARG_BOOL, "false", "Make the folders above it")
 
 static const arg_t copy_from_args[] = {
     ROW_CONTAINER,
-    ROW("source", ARG_STR, ARG_REQUIRED, "Path of the file inside"),
-    ROW("dest", ARG_STR, ARG_REQUIRED, "Path of its copy, or a folder"),
+    ARG("source", ARG_STR, ARG_REQUIRED, "Path of the file inside"),
+    ARG("dest", ARG_STR, ARG_REQUIRED, "Path of its copy, or a folder"),
     ROWS_COPY,
     ARGS_END,
 };
 static const arg_t copy_to_args[] = {
     ROW_CONTAINER,
-    ROW("source", ARG_STR, ARG_REQUIRED, "Path or salt:// address of the file"),
-    ROW("dest", ARG_STR, ARG_REQUIRED, "Path of its copy inside, or a folder there"),
-    ROW("exec_driver", ARG_STR, "null", "docker-exec"),
+    ARG("source", ARG_STR, ARG_REQUIRED, "Path or salt:// address of the file"),
+    ARG("dest", ARG_STR, ARG_REQUIRED, "Path of its copy inside, or a folder there"),
+    ARG("exec_driver", ARG_STR, "null", "docker-exec"),
     ROWS_COPY,
     ARGS_END,
 };
 static const arg_t create_args[] = {
-    ROW("image", ARG_STR, ARG_REQUIRED, "Image of the container"),
-    ROW("name", ARG_STR, "null", "Its name; by default the engine makes one"),
-    ROW("start", ARG_BOOL, "false", "Start it"),
+    ARG("image", ARG_STR, ARG_REQUIRED, "Image of the container"),
+    ARG("name", ARG_STR, "null", "Its name; by default the engine makes one"),
+    ARG("start", ARG_BOOL, "false", "Start it"),
     ROWS_WAY,
     ROW_TIMEOUT,
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
         "Configuration of the container: binds, environment, port_bindings ..."),
     ARGS_END,
 };
 static const arg_t create_network_args[] = {
-    ROW("name", ARG_STR, ARG_REQUIRED, "Name of the network"),
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the network"),
     ROWS_WAY,
     ROW_TIMEOUT,
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "driver, options, labels, internal, subnet, gateway ..."),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "driver, options, labels, internal, subnet, gateway ..."),
     ARGS_END,
 };
 static const arg_t create_volume_args[] = {
     ROW_VOLUME,
-    ROW("driver", ARG_STR, "null", "Its driver"),
-    ROW("driver_opts", ARG_ANY, "null", "Options of the driver"),
+    ARG("driver", ARG_STR, "null", "Its driver"),
+    ARG("driver_opts", ARG_ANY, "null", "Options of the driver"),
     ARGS_END,
 };
 static const arg_t dangling_args[] = {
-    ROW("prune", ARG_BOOL, "false", "Remove them"),
-    ROW("force", ARG_BOOL, "false", "Also when a container was made of one"),
+    ARG("prune", ARG_BOOL, "false", "Remove them"),
+    ARG("force", ARG_BOOL, "false", "Also when a container was made of one"),
     ARGS_END,
 };
 static const arg_t image_args[] = {
@@ -152,38 +152,38 @@ static const arg_t network_args[] = {
     ARGS_END,
 };
 static const arg_t disconnect_container_from_network_args[] = {
-    ROW("container", ARG_STR, ARG_REQUIRED, "Name or id of the container"),
+    ARG("container", ARG_STR, ARG_REQUIRED, "Name or id of the container"),
     ROW_NETWORK,
     ARGS_END,
 };
 static const arg_t export_args[] = {
     ROW_CONTAINER,
-    ROW("path", ARG_STR, ARG_REQUIRED, "Where the file is to be"),
-    ROW("overwrite", ARG_BOOL, "false", "Replace a file that is there"),
-    ROW("makedirs", ARG_BOOL, "false", "Make the folders above it"),
-    ROW("compression", ARG_STR, "null", "gzip, bzip2 or xz; by default what its name says"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "push: send it to the master", "push"),
+    ARG("path", ARG_STR, ARG_REQUIRED, "Where the file is to be"),
+    ARG("overwrite", ARG_BOOL, "false", "Replace a file that is there"),
+    ARG("makedirs", ARG_BOOL, "false", "Make the folders above it"),
+    ARG("compression", ARG_STR, "null", "gzip, bzip2 or xz; by default what its name says"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "push: send it to the master", "push"),
     ARGS_END,
 };
 static const arg_t history_args[] = {
     ROW_IMAGE,
-    ROW("quiet", ARG_BOOL, "false", "The commands only"),
+    ARG("quiet", ARG_BOOL, "false", "The commands only"),
     ARGS_END,
 };
 static const arg_t images_args[] = {
-    ROW("verbose", ARG_BOOL, "false", "Add what inspect_image tells"),
+    ARG("verbose", ARG_BOOL, "false", "Add what inspect_image tells"),
     ROW_ALL,
     ARGS_END,
 };
 static const arg_t import_args[] = {
-    ROW("source", ARG_STR, ARG_REQUIRED, "tar file of the image's files: a path, a URL or a salt:// address"),
-    ROW("repository", ARG_ANY, ARG_REQUIRED, "Repository of the image"),
-    ROW("tag", ARG_ANY, "\"latest\"", "Its tag"),
-    ROW("api_response", ARG_BOOL, "false", "Add what the engine said"),
+    ARG("source", ARG_STR, ARG_REQUIRED, "tar file of the image's files: a path, a URL or a salt:// address"),
+    ARG("repository", ARG_ANY, ARG_REQUIRED, "Repository of the image"),
+    ARG("tag", ARG_ANY, "\"latest\"", "Its tag"),
+    ARG("api_response", ARG_BOOL, "false", "Add what the engine said"),
     ARGS_END,
 };
 static const arg_t inspect_args[] = {
-    ROW("name", ARG_STR, ARG_REQUIRED, "Name or id"),
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name or id"),
     ARGS_END,
 };
 static const arg_t volume_args[] = {
@@ -195,56 +195,56 @@ static const arg_t list_containers_args[] = {
     ARGS_END,
 };
 static const arg_t load_args[] = {
-    ROW("path", ARG_STR, ARG_REQUIRED, "Path or URL of the file"),
-    ROW("repository", ARG_STR, "null", "Repository of the tag that it gets"),
-    ROW("tag", ARG_STR, "null", "That tag"),
+    ARG("path", ARG_STR, ARG_REQUIRED, "Path or URL of the file"),
+    ARG("repository", ARG_STR, "null", "Repository of the tag that it gets"),
+    ARG("tag", ARG_STR, "null", "That tag"),
     ARGS_END,
 };
 static const arg_t login_args[] = {
-    ROW("registries", ARG_ANY, ARG_STAR, "Names in the setting docker-registries; all by default"),
+    ARG("registries", ARG_ANY, ARG_STAR, "Names in the setting docker-registries; all by default"),
     ARGS_END,
 };
 static const arg_t logs_args[] = {
     ROW_CONTAINER,
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stdout, stderr, timestamps, tail, since, follow, until",
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "stdout, stderr, timestamps, tail, since, follow, until",
         "stdout stderr timestamps tail since follow until stream"),
     ARGS_END,
 };
 static const arg_t networks_args[] = {
-    ROW("names", ARG_ANY, "null", "Names to look for"),
-    ROW("ids", ARG_ANY, "null", "Ids to look for"),
+    ARG("names", ARG_ANY, "null", "Names to look for"),
+    ARG("ids", ARG_ANY, "null", "Ids to look for"),
     ARGS_END,
 };
 static const arg_t port_args[] = {
-    ROW("name", ARG_STR, ARG_REQUIRED, "Name of the container, or a glob of names"),
-    ROW("private_port", ARG_ANY, "null", "A port inside: 80, 53/udp"),
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the container, or a glob of names"),
+    ARG("private_port", ARG_ANY, "null", "A port inside: 80, 53/udp"),
     ARGS_END,
 };
 static const arg_t prune_args[] = {
-    ROW("containers", ARG_BOOL, "false", "Stopped containers"),
-    ROW("networks", ARG_BOOL, "false", "Unused networks"),
-    ROW("images", ARG_BOOL, "false", "Unused images"),
-    ROW("build", ARG_BOOL, "false", "The cache of builds"),
-    ROW("volumes", ARG_BOOL, "false", "Unused volumes"),
-    ROW("system", ARG_ANY, "null", "All but volumes; this is so by default"),
-    ROW("filters", ARG_ANY, ARG_STARSTAR, "Filters of the engine: until, label ..."),
+    ARG("containers", ARG_BOOL, "false", "Stopped containers"),
+    ARG("networks", ARG_BOOL, "false", "Unused networks"),
+    ARG("images", ARG_BOOL, "false", "Unused images"),
+    ARG("build", ARG_BOOL, "false", "The cache of builds"),
+    ARG("volumes", ARG_BOOL, "false", "Unused volumes"),
+    ARG("system", ARG_ANY, "null", "All but volumes; this is so by default"),
+    ARG("filters", ARG_ANY, ARG_STARSTAR, "Filters of the engine: until, label ..."),
     ARGS_END,
 };
 static const arg_t ps_args[] = {
-    ROW("filters", ARG_ANY, "null", "Filters of the engine"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "all, verbose, host", "all verbose host"),
+    ARG("filters", ARG_ANY, "null", "Filters of the engine"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "all, verbose, host", "all verbose host"),
     ARGS_END,
 };
 static const arg_t pull_args[] = {
-    ROW("image", ARG_STR, ARG_REQUIRED, "Name and tag of the image"),
-    ROW("insecure_registry", ARG_BOOL, "false", "Accepted for Salt's sake"),
-    ROW("api_response", ARG_BOOL, "false", "Add what the engine said"),
+    ARG("image", ARG_STR, ARG_REQUIRED, "Name and tag of the image"),
+    ARG("insecure_registry", ARG_BOOL, "false", "Accepted for Salt's sake"),
+    ARG("api_response", ARG_BOOL, "false", "Add what the engine said"),
     ROW_TIMEOUT,
     ARGS_END,
 };
 static const arg_t rename_args[] = {
     ROW_CONTAINER,
-    ROW("new_name", ARG_STR, ARG_REQUIRED, "Its new name"),
+    ARG("new_name", ARG_STR, ARG_REQUIRED, "Its new name"),
     ARGS_END,
 };
 static const arg_t resolve_tag_args[] = {
@@ -254,92 +254,92 @@ static const arg_t resolve_tag_args[] = {
 };
 static const arg_t restart_args[] = {
     ROW_CONTAINER,
-    ROW("timeout", ARG_INT, "10", "Seconds until it is killed"),
+    ARG("timeout", ARG_INT, "10", "Seconds until it is killed"),
     ARGS_END,
 };
 static const arg_t retcode_args[] = {
     ROW_CONTAINER,
-    ROW("cmd", ARG_STR, ARG_REQUIRED, "The command"),
+    ARG("cmd", ARG_STR, ARG_REQUIRED, "The command"),
     ROWS_RUN,
     ARGS_END,
 };
 static const arg_t rm_args[] = {
     ROW_CONTAINER,
-    ROW("force", ARG_BOOL, "false", "Also when it runs"),
-    ROW("volumes", ARG_BOOL, "false", "Its volumes without a name too"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stop: stop it before; timeout: seconds until it is killed",
+    ARG("force", ARG_BOOL, "false", "Also when it runs"),
+    ARG("volumes", ARG_BOOL, "false", "Its volumes without a name too"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "stop: stop it before; timeout: seconds until it is killed",
         "stop timeout"),
     ARGS_END,
 };
 static const arg_t rmi_args[] = {
-    ROW("names", ARG_ANY, ARG_STAR, "Names or ids of images"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+    ARG("names", ARG_ANY, ARG_STAR, "Names or ids of images"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
         "force: also when a container was made of one; prune: False keeps its parents", "force prune"),
     ARGS_END,
 };
 static const arg_t run_container_args[] = {
-    ROW("image", ARG_STR, ARG_REQUIRED, "Image of the container"),
-    ROW("name", ARG_STR, "null", "Its name; by default the engine makes one"),
+    ARG("image", ARG_STR, ARG_REQUIRED, "Image of the container"),
+    ARG("name", ARG_STR, "null", "Its name; by default the engine makes one"),
     ROWS_WAY,
     ROW_TIMEOUT,
-    ROW("bg", ARG_BOOL, "false", "Do not wait for its end"),
-    ROW("replace", ARG_BOOL, "false", "Remove the container that has the name"),
-    ROW("force", ARG_BOOL, "false", "Also when that runs"),
-    ROW("networks", ARG_ANY, "null", "Networks to connect it to"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+    ARG("bg", ARG_BOOL, "false", "Do not wait for its end"),
+    ARG("replace", ARG_BOOL, "false", "Remove the container that has the name"),
+    ARG("force", ARG_BOOL, "false", "Also when that runs"),
+    ARG("networks", ARG_ANY, "null", "Networks to connect it to"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
         "Configuration of the container: binds, environment, port_bindings ..."),
     ARGS_END,
 };
 static const arg_t save_args[] = {
     ROW_IMAGE,
-    ROW("path", ARG_STR, ARG_REQUIRED, "Where the file is to be"),
-    ROW("overwrite", ARG_BOOL, "false", "Replace a file that is there"),
-    ROW("makedirs", ARG_BOOL, "false", "Make the folders above it"),
-    ROW("compression", ARG_STR, "null", "gzip, bzip2 or xz; by default what its name says"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "push: send it to the master", "push"),
+    ARG("path", ARG_STR, ARG_REQUIRED, "Where the file is to be"),
+    ARG("overwrite", ARG_BOOL, "false", "Replace a file that is there"),
+    ARG("makedirs", ARG_BOOL, "false", "Make the folders above it"),
+    ARG("compression", ARG_STR, "null", "gzip, bzip2 or xz; by default what its name says"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "push: send it to the master", "push"),
     ARGS_END,
 };
 static const arg_t script_args[] = {
     ROW_CONTAINER,
-    ROW("source", ARG_STR, ARG_REQUIRED, "Path, URL or salt:// address of the script"),
-    ROW("saltenv", ARG_STR, "\"base\"", "Environment of the file server"),
-    ROW("args", ARG_ANY, "null", "Its arguments, as they stand on a command line"),
-    ROW("template", ARG_STR, "null", "Renderer that it goes through before"),
+    ARG("source", ARG_STR, ARG_REQUIRED, "Path, URL or salt:// address of the script"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Environment of the file server"),
+    ARG("args", ARG_ANY, "null", "Its arguments, as they stand on a command line"),
+    ARG("template", ARG_STR, "null", "Renderer that it goes through before"),
     ROWS_RUN,
     ARGS_END,
 };
 static const arg_t search_args[] = {
-    ROW("name", ARG_STR, ARG_REQUIRED, "What to look for"),
-    ROW("official", ARG_BOOL, "false", "Official images only"),
-    ROW("trusted", ARG_BOOL, "false", "Trusted images only"),
+    ARG("name", ARG_STR, ARG_REQUIRED, "What to look for"),
+    ARG("official", ARG_BOOL, "false", "Official images only"),
+    ARG("trusted", ARG_BOOL, "false", "Trusted images only"),
     ARGS_END,
 };
 static const arg_t signal_args[] = {
     ROW_CONTAINER,
-    ROW("signal", ARG_ANY, ARG_REQUIRED, "Name or number of the signal"),
+    ARG("signal", ARG_ANY, ARG_REQUIRED, "Name or number of the signal"),
     ARGS_END,
 };
 static const arg_t stop_args[] = {
     ROW_CONTAINER,
-    ROW("timeout", ARG_ANY, "null", "Seconds until it is killed"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "unpause: unpause it before, when it is paused", "unpause"),
+    ARG("timeout", ARG_ANY, "null", "Seconds until it is killed"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "unpause: unpause it before, when it is paused", "unpause"),
     ARGS_END,
 };
 static const arg_t tag_args[] = {
     ROW_IMAGE,
-    ROW("repository", ARG_STR, ARG_REQUIRED, "Repository"),
-    ROW("tag", ARG_STR, "\"latest\"", "Tag"),
-    ROW("force", ARG_BOOL, "false", "Move a tag that another image has"),
+    ARG("repository", ARG_STR, ARG_REQUIRED, "Repository"),
+    ARG("tag", ARG_STR, "\"latest\"", "Tag"),
+    ARG("force", ARG_BOOL, "false", "Move a tag that another image has"),
     ARGS_END,
 };
 static const arg_t volumes_args[] = {
-    ROW("filters", ARG_ANY, "null", "Filters of the engine"),
+    ARG("filters", ARG_ANY, "null", "Filters of the engine"),
     ARGS_END,
 };
 static const arg_t wait_args[] = {
     ROW_CONTAINER,
-    ROW("ignore_already_stopped", ARG_BOOL, "false", "One that has stopped already is as good"),
-    ROW("fail_on_exit_status", ARG_BOOL, "false", "An exit code other than 0 is a failure"),
+    ARG("ignore_already_stopped", ARG_BOOL, "false", "One that has stopped already is as good"),
+    ARG("fail_on_exit_status", ARG_BOOL, "false", "An exit code other than 0 is a failure"),
     ARGS_END,
 };
 

@@ -721,177 +721,161 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define REMOTE_ROWS                                                                                          \
-    { "identity", ARG_ANY, "null", "A private key for ssh; salt:// paths too" },                             \
-    {                                                                                                        \
-        "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"                                      \
-    }
+    ARG("identity", ARG_ANY, "null", "A private key for ssh; salt:// paths too"),                            \
+        ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path")
 #define HTTPS_ROWS                                                                                           \
-    { "https_user", ARG_STR, "null", "User of a https remote" },                                             \
-    {                                                                                                        \
-        "https_pass", ARG_STR, "null", "His password"                                                        \
-    }
+    ARG("https_user", ARG_STR, "null", "User of a https remote"),                                            \
+        ARG("https_pass", ARG_STR, "null", "His password")
 
 static const arg_t cwd_args[] = { GIT_ROW_CWD, GIT_ROWS_USER, ARGS_END };
-static const arg_t file_args[] = {
-    GIT_ROW_CWD, { "filename", ARG_STR, ARG_REQUIRED, "The file" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
-};
+static const arg_t file_args[] = { GIT_ROW_CWD, ARG("filename", ARG_STR, ARG_REQUIRED, "The file"),
+                                   GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END };
 static const arg_t checkout_args[] = { GIT_ROW_CWD,
-                                       { "rev", ARG_STR, "null", "A branch, tag or commit" },
-                                       { "force", ARG_BOOL, "false", "Discard local changes" },
+                                       ARG("rev", ARG_STR, "null", "A branch, tag or commit"),
+                                       ARG("force", ARG_BOOL, "false", "Discard local changes"),
                                        GIT_ROWS_OPTS,
                                        GIT_ROWS_USER,
                                        ARGS_END };
-static const arg_t pick_args[] = {
-    GIT_ROW_CWD, { "commit", ARG_STR, ARG_REQUIRED, "The commit" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
-};
+static const arg_t pick_args[] = { GIT_ROW_CWD, ARG("commit", ARG_STR, ARG_REQUIRED, "The commit"),
+                                   GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END };
 static const arg_t commit_args[] = { GIT_ROW_CWD,
-                                     { "message", ARG_STR, ARG_REQUIRED, "The commit's message" },
+                                     ARG("message", ARG_STR, ARG_REQUIRED, "The commit's message"),
                                      GIT_ROWS_OPTS,
                                      GIT_ROWS_USER,
-                                     { "filename", ARG_STR, "null", "Only this file" },
+                                     ARG("filename", ARG_STR, "null", "Only this file"),
                                      ARGS_END };
-static const arg_t describe_args[] = {
-    GIT_ROW_CWD, { "rev", ARG_STR, "\"HEAD\"", "The commit" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
-};
+static const arg_t describe_args[] = { GIT_ROW_CWD, ARG("rev", ARG_STR, "\"HEAD\"", "The commit"),
+                                       GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END };
 static const arg_t diff_args[] = { GIT_ROW_CWD,
-                                   { "item1", ARG_STR, "null", "A revision" },
-                                   { "item2", ARG_STR, "null", "Another" },
+                                   ARG("item1", ARG_STR, "null", "A revision"),
+                                   ARG("item2", ARG_STR, "null", "Another"),
                                    GIT_ROWS_OPTS,
                                    GIT_ROWS_USER,
-                                   { "cached", ARG_BOOL, "false", "What is staged" },
-                                   { "paths", ARG_ANY, "null", "Only these: a list, or a text with commas" },
-                                   { "no_index", ARG_BOOL, "false", "Compare the two `paths`" },
+                                   ARG("cached", ARG_BOOL, "false", "What is staged"),
+                                   ARG("paths", ARG_ANY, "null", "Only these: a list, or a text with commas"),
+                                   ARG("no_index", ARG_BOOL, "false", "Compare the two `paths`"),
                                    ARGS_END };
-static const arg_t discard_args[] = {
-    GIT_ROW_CWD, { "path", ARG_STR, "\".\"", "Only this path" }, GIT_ROWS_USER, ARGS_END
-};
+static const arg_t discard_args[] = { GIT_ROW_CWD, ARG("path", ARG_STR, "\".\"", "Only this path"),
+                                      GIT_ROWS_USER, ARGS_END };
 static const arg_t init_args[] = {
     GIT_ROW_CWD,
-    { "bare", ARG_BOOL, "false", "Make a bare repository" },
-    { "template", ARG_STR, "null", "Folder whose files the repository begins with" },
-    { "separate_git_dir", ARG_STR, "null", "Folder of the repository itself" },
-    { "shared", ARG_ANY, "null", "Who else may write: group, all, a mode" },
+    ARG("bare", ARG_BOOL, "false", "Make a bare repository"),
+    ARG("template", ARG_STR, "null", "Folder whose files the repository begins with"),
+    ARG("separate_git_dir", ARG_STR, "null", "Folder of the repository itself"),
+    ARG("shared", ARG_ANY, "null", "Who else may write: group, all, a mode"),
     GIT_ROWS_OPTS,
     GIT_ROWS_USER,
     ARGS_END,
 };
 static const arg_t merge_args[] = {
-    GIT_ROW_CWD,   { "rev", ARG_STR, "null", "What to merge; None: the tracked branch" },
+    GIT_ROW_CWD,   ARG("rev", ARG_STR, "null", "What to merge; None: the tracked branch"),
     GIT_ROWS_OPTS, GIT_ROWS_USER,
     REMOTE_ROWS,   ARGS_END
 };
 static const arg_t rebase_args[] = {
-    GIT_ROW_CWD,   { "rev", ARG_STR, "\"master\"", "Onto what; None: the tracked branch" },
+    GIT_ROW_CWD,   ARG("rev", ARG_STR, "\"master\"", "Onto what; None: the tracked branch"),
     GIT_ROWS_OPTS, GIT_ROWS_USER,
     REMOTE_ROWS,   ARGS_END
 };
 static const arg_t pull_args[] = { GIT_ROW_CWD, GIT_ROWS_OPTS, GIT_ROWS_USER, REMOTE_ROWS, ARGS_END };
 static const arg_t push_args[] = { GIT_ROW_CWD,
-                                   { "remote", ARG_STR, "null", "The remote's name" },
-                                   { "ref", ARG_STR, "null", "What to push" },
+                                   ARG("remote", ARG_STR, "null", "The remote's name"),
+                                   ARG("ref", ARG_STR, "null", "What to push"),
                                    GIT_ROWS_OPTS,
                                    GIT_ROWS_USER,
                                    REMOTE_ROWS,
                                    ARGS_END };
 static const arg_t reset_args[] = { GIT_ROW_CWD, GIT_ROWS_OPTS, GIT_ROWS_USER, REMOTE_ROWS, ARGS_END };
-static const arg_t parse_args[] = {
-    GIT_ROW_CWD, { "rev", ARG_STR, "null", "A revision" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
-};
-static const arg_t revision_args[] = { GIT_ROW_CWD,
-                                       { "rev", ARG_STR, "\"HEAD\"", "A revision" },
-                                       { "short", ARG_BOOL, "false", "A short SHA1" },
-                                       GIT_ROWS_USER,
+static const arg_t parse_args[] = { GIT_ROW_CWD, ARG("rev", ARG_STR, "null", "A revision"), GIT_ROWS_OPTS,
+                                    GIT_ROWS_USER, ARGS_END };
+static const arg_t revision_args[] = { GIT_ROW_CWD, ARG("rev", ARG_STR, "\"HEAD\"", "A revision"),
+                                       ARG("short", ARG_BOOL, "false", "A short SHA1"), GIT_ROWS_USER,
                                        ARGS_END };
-static const arg_t stash_args[] = { GIT_ROW_CWD,
-                                    { "action", ARG_STR, "\"save\"", "save, pop, list, ..." },
-                                    GIT_ROWS_OPTS,
-                                    GIT_ROWS_USER,
-                                    ARGS_END };
+static const arg_t stash_args[] = { GIT_ROW_CWD, ARG("action", ARG_STR, "\"save\"", "save, pop, list, ..."),
+                                    GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END };
 static const arg_t submodule_args[] = {
-    GIT_ROW_CWD,   { "command", ARG_STR, ARG_REQUIRED, "update, add, ..." },
+    GIT_ROW_CWD,   ARG("command", ARG_STR, ARG_REQUIRED, "update, add, ..."),
     GIT_ROWS_OPTS, GIT_ROWS_USER,
     REMOTE_ROWS,   ARGS_END
 };
 static const arg_t symbolic_args[] = { GIT_ROW_CWD,
-                                       { "ref", ARG_STR, ARG_REQUIRED, "The reference" },
-                                       { "value", ARG_STR, "null", "What it shall point to" },
+                                       ARG("ref", ARG_STR, ARG_REQUIRED, "The reference"),
+                                       ARG("value", ARG_STR, "null", "What it shall point to"),
                                        GIT_ROWS_OPTS,
                                        GIT_ROWS_USER,
                                        ARGS_END };
 static const arg_t tag_args[] = { GIT_ROW_CWD,
-                                  { "name", ARG_STR, ARG_REQUIRED, "The tag" },
-                                  { "ref", ARG_STR, "null", "What it names" },
-                                  { "message", ARG_STR, "null", "Makes an annotated tag with this message" },
+                                  ARG("name", ARG_STR, ARG_REQUIRED, "The tag"),
+                                  ARG("ref", ARG_STR, "null", "What it names"),
+                                  ARG("message", ARG_STR, "null", "Makes an annotated tag with this message"),
                                   GIT_ROWS_OPTS,
                                   GIT_ROWS_USER,
                                   ARGS_END };
-static const arg_t branch_args[] = {
-    GIT_ROW_CWD, { "name", ARG_STR, "null", "The branch" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
-};
+static const arg_t branch_args[] = { GIT_ROW_CWD, ARG("name", ARG_STR, "null", "The branch"), GIT_ROWS_OPTS,
+                                     GIT_ROWS_USER, ARGS_END };
 static const arg_t clone_args[] = { GIT_ROW_CWD,
-                                    { "url", ARG_STR, "null", "Where from" },
-                                    { "name", ARG_STR, "null", "Folder below cwd; None: cwd itself is made" },
+                                    ARG("url", ARG_STR, "null", "Where from"),
+                                    ARG("name", ARG_STR, "null",
+                                        "Folder below cwd; None: cwd itself is made"),
                                     GIT_ROWS_OPTS,
                                     GIT_ROWS_USER,
                                     REMOTE_ROWS,
                                     HTTPS_ROWS,
                                     ARGS_END };
-static const arg_t branches_args[] = {
-    GIT_ROW_CWD, { "remote", ARG_BOOL, "false", "Those of remotes" }, GIT_ROWS_USER, ARGS_END
-};
-static const arg_t refs_args[] = { { "url", ARG_STR, ARG_REQUIRED, "The repository" },
-                                   { "heads", ARG_BOOL, "false", "Only branches" },
-                                   { "tags", ARG_BOOL, "false", "Only tags" },
+static const arg_t branches_args[] = { GIT_ROW_CWD, ARG("remote", ARG_BOOL, "false", "Those of remotes"),
+                                       GIT_ROWS_USER, ARGS_END };
+static const arg_t refs_args[] = { ARG("url", ARG_STR, ARG_REQUIRED, "The repository"),
+                                   ARG("heads", ARG_BOOL, "false", "Only branches"),
+                                   ARG("tags", ARG_BOOL, "false", "Only tags"),
                                    GIT_ROWS_USER,
                                    REMOTE_ROWS,
                                    HTTPS_ROWS,
-                                   { "filter", ARG_STR, "null", "A glob" },
+                                   ARG("filter", ARG_STR, "null", "A glob"),
                                    ARGS_END };
-static const arg_t ls_args[] = { { "cwd", ARG_STR, "null", "The checkout's folder" },
-                                 { "remote", ARG_STR, "\"origin\"", "A remote's name, or an URL" },
-                                 { "ref", ARG_STR, "null", "Only this reference" },
+static const arg_t ls_args[] = { ARG("cwd", ARG_STR, "null", "The checkout's folder"),
+                                 ARG("remote", ARG_STR, "\"origin\"", "A remote's name, or an URL"),
+                                 ARG("ref", ARG_STR, "null", "Only this reference"),
                                  GIT_ROWS_OPTS,
                                  GIT_ROWS_USER,
                                  REMOTE_ROWS,
                                  HTTPS_ROWS,
                                  ARGS_END };
-static const arg_t remotes_args[] = {
-    GIT_ROW_CWD, GIT_ROWS_USER, { "redact_auth", ARG_BOOL, "true", "Leave users and passwords out" }, ARGS_END
-};
-static const arg_t remote_args[] = { GIT_ROW_CWD,
-                                     { "remote", ARG_STR, "\"origin\"", "The remote's name" },
+static const arg_t remotes_args[] = { GIT_ROW_CWD, GIT_ROWS_USER,
+                                      ARG("redact_auth", ARG_BOOL, "true", "Leave users and passwords out"),
+                                      ARGS_END };
+static const arg_t remote_args[] = { GIT_ROW_CWD, ARG("remote", ARG_STR, "\"origin\"", "The remote's name"),
                                      GIT_ROWS_USER,
-                                     { "redact_auth", ARG_BOOL, "true", "Leave users and passwords out" },
+                                     ARG("redact_auth", ARG_BOOL, "true", "Leave users and passwords out"),
                                      ARGS_END };
 static const arg_t remote_set_args[] = { GIT_ROW_CWD,
-                                         { "url", ARG_STR, ARG_REQUIRED, "The URL" },
-                                         { "remote", ARG_STR, "\"origin\"", "The remote's name" },
+                                         ARG("url", ARG_STR, ARG_REQUIRED, "The URL"),
+                                         ARG("remote", ARG_STR, "\"origin\"", "The remote's name"),
                                          GIT_ROWS_USER,
                                          HTTPS_ROWS,
-                                         { "push_url", ARG_STR, "null", "Another URL to push to" },
-                                         { "push_https_user", ARG_STR, "null", "User of a https push_url" },
-                                         { "push_https_pass", ARG_STR, "null", "His password" },
+                                         ARG("push_url", ARG_STR, "null", "Another URL to push to"),
+                                         ARG("push_https_user", ARG_STR, "null", "User of a https push_url"),
+                                         ARG("push_https_pass", ARG_STR, "null", "His password"),
                                          ARGS_END };
 static const arg_t fetch_args[] = { GIT_ROW_CWD,
-                                    { "remote", ARG_STR, "null", "The remote's name" },
-                                    { "force", ARG_BOOL, "false", "Also what is not a fast-forward" },
-                                    { "refspecs", ARG_ANY, "null",
-                                      "What to fetch: a list, or a text with commas" },
+                                    ARG("remote", ARG_STR, "null", "The remote's name"),
+                                    ARG("force", ARG_BOOL, "false", "Also what is not a fast-forward"),
+                                    ARG("refspecs", ARG_ANY, "null",
+                                        "What to fetch: a list, or a text with commas"),
                                     GIT_ROWS_OPTS,
                                     GIT_ROWS_USER,
                                     REMOTE_ROWS,
                                     ARGS_END };
-static const arg_t version_args[] = { { "versioninfo", ARG_BOOL, "false", "As a list" }, ARGS_END };
+static const arg_t version_args[] = { ARG("versioninfo", ARG_BOOL, "false", "As a list"), ARGS_END };
 static const arg_t base_args[] = { GIT_ROW_CWD,
-                                   { "refs", ARG_LIST, "null", "The commits" },
-                                   { "octopus", ARG_BOOL, "false", "Of all of them" },
-                                   { "is_ancestor", ARG_BOOL, "false",
-                                     "Whether the first is an ancestor of the second" },
-                                   { "independent", ARG_BOOL, "false", "Those that no other one reaches" },
-                                   { "fork_point", ARG_STR, "null", "Where a branch forked off" },
+                                   ARG("refs", ARG_LIST, "null", "The commits"),
+                                   ARG("octopus", ARG_BOOL, "false", "Of all of them"),
+                                   ARG("is_ancestor", ARG_BOOL, "false",
+                                       "Whether the first is an ancestor of the second"),
+                                   ARG("independent", ARG_BOOL, "false", "Those that no other one reaches"),
+                                   ARG("fork_point", ARG_STR, "null", "Where a branch forked off"),
                                    GIT_ROWS_OPTS,
                                    GIT_ROWS_USER,
-                                   { "all", ARG_BOOL, "false", "All of them, as a list" },
+                                   ARG("all", ARG_BOOL, "false", "All of them, as a list"),
                                    ARGS_END };
 static const func_t funcs[] = {
     GIT_ROW(add, file_args, 0, "Stage a file.", "add /path/to/repo foo/bar.py"),

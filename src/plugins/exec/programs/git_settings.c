@@ -119,29 +119,24 @@ git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define CONFIG_ROWS                                                                                          \
-    { "cwd", ARG_STR, "null", "The checkout's folder" }, GIT_ROWS_USER,                                      \
-    {                                                                                                        \
-        "global", ARG_BOOL, "false", "The user's settings"                                                   \
-    }
-static const arg_t config_get_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
-                                         CONFIG_ROWS,
-                                         { "all", ARG_BOOL, "false", "All its values, as a list" },
+    ARG("cwd", ARG_STR, "null", "The checkout's folder"), GIT_ROWS_USER,                                     \
+        ARG("global", ARG_BOOL, "false", "The user's settings")
+static const arg_t config_get_args[] = { ARG("key", ARG_STR, ARG_REQUIRED, "The setting"), CONFIG_ROWS,
+                                         ARG("all", ARG_BOOL, "false", "All its values, as a list"),
                                          ARGS_END };
-static const arg_t config_regexp_args[] = { { "key", ARG_STR, ARG_REQUIRED, "A pattern of settings" },
-                                            { "value_regex", ARG_STR, "null", "A pattern of values" },
-                                            CONFIG_ROWS,
-                                            ARGS_END };
-static const arg_t config_set_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
-                                         { "value", ARG_ANY, "null", "Its value" },
-                                         { "multivar", ARG_ANY, "null",
-                                           "Or its values: a list, or a text with commas between" },
+static const arg_t config_regexp_args[] = { ARG("key", ARG_STR, ARG_REQUIRED, "A pattern of settings"),
+                                            ARG("value_regex", ARG_STR, "null", "A pattern of values"),
+                                            CONFIG_ROWS, ARGS_END };
+static const arg_t config_set_args[] = { ARG("key", ARG_STR, ARG_REQUIRED, "The setting"),
+                                         ARG("value", ARG_ANY, "null", "Its value"),
+                                         ARG("multivar", ARG_ANY, "null",
+                                             "Or its values: a list, or a text with commas between"),
                                          CONFIG_ROWS,
-                                         { "add", ARG_BOOL, "false", "As one more value" },
+                                         ARG("add", ARG_BOOL, "false", "As one more value"),
                                          ARGS_END };
-static const arg_t config_unset_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
-                                           { "value_regex", ARG_STR, "null", "A pattern of values" },
-                                           CONFIG_ROWS,
-                                           { "all", ARG_BOOL, "false", "All its values" },
+static const arg_t config_unset_args[] = { ARG("key", ARG_STR, ARG_REQUIRED, "The setting"),
+                                           ARG("value_regex", ARG_STR, "null", "A pattern of values"),
+                                           CONFIG_ROWS, ARG("all", ARG_BOOL, "false", "All its values"),
                                            ARGS_END };
 
 static const func_t funcs[] = {

@@ -215,53 +215,53 @@ git_list_worktrees(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 static const arg_t archive_args[] = {
     GIT_ROW_CWD,
-    { "output", ARG_STR, ARG_REQUIRED,
-      "The archive to make; its name tells the format: .tar, .tar.gz, .zip" },
-    { "rev", ARG_STR, "\"HEAD\"", "The revision" },
-    { "prefix", ARG_STR, "null", "Begins each name in it, with its slash; by default the folder's name" },
-    { "git_opts", ARG_ANY, "\"\"", "Options of git itself" },
+    ARG("output", ARG_STR, ARG_REQUIRED,
+        "The archive to make; its name tells the format: .tar, .tar.gz, .zip"),
+    ARG("rev", ARG_STR, "\"HEAD\"", "The revision"),
+    ARG("prefix", ARG_STR, "null", "Begins each name in it, with its slash; by default the folder's name"),
+    ARG("git_opts", ARG_ANY, "\"\"", "Options of git itself"),
     GIT_ROWS_USER,
-    { "format", ARG_STR, "null", "Another format: tar, zip, tar.gz, tgz" },
+    ARG("format", ARG_STR, "null", "Another format: tar, zip, tar.gz, tgz"),
     ARGS_END,
 };
 static const arg_t merge_tree_args[] = {
     GIT_ROW_CWD,
-    { "ref1", ARG_STR, ARG_REQUIRED, "A revision" },
-    { "ref2", ARG_STR, ARG_REQUIRED, "Another" },
-    { "base", ARG_STR, "null", "Their common commit; None: found out" },
+    ARG("ref1", ARG_STR, ARG_REQUIRED, "A revision"),
+    ARG("ref2", ARG_STR, ARG_REQUIRED, "Another"),
+    ARG("base", ARG_STR, "null", "Their common commit; None: found out"),
     GIT_ROWS_USER,
     ARGS_END,
 };
 static const arg_t list_args[] = {
-    GIT_ROW_CWD,   { "stale", ARG_BOOL, "false", "Only those whose folder is gone" },
-    GIT_ROWS_USER, { "all", ARG_BOOL, "false", "Those too" },
+    GIT_ROW_CWD,   ARG("stale", ARG_BOOL, "false", "Only those whose folder is gone"),
+    GIT_ROWS_USER, ARG("all", ARG_BOOL, "false", "Those too"),
     ARGS_END,
 };
 static const arg_t add_args[] = {
     GIT_ROW_CWD,
-    { "worktree_path", ARG_STR, ARG_REQUIRED, "Folder of the worktree" },
-    { "ref", ARG_STR, "null", "What it begins with; None: HEAD" },
-    { "reset_branch", ARG_ANY, "null", "True: the branch may be there and begins anew" },
-    { "force", ARG_ANY, "null", "True: the branch may be checked out elsewhere" },
-    { "detach", ARG_BOOL, "false", "Without a branch" },
+    ARG("worktree_path", ARG_STR, ARG_REQUIRED, "Folder of the worktree"),
+    ARG("ref", ARG_STR, "null", "What it begins with; None: HEAD"),
+    ARG("reset_branch", ARG_ANY, "null", "True: the branch may be there and begins anew"),
+    ARG("force", ARG_ANY, "null", "True: the branch may be checked out elsewhere"),
+    ARG("detach", ARG_BOOL, "false", "Without a branch"),
     GIT_ROWS_OPTS,
     GIT_ROWS_USER,
-    { "branch", ARG_STR, "null", "The new branch; by default the folder's name" },
+    ARG("branch", ARG_STR, "null", "The new branch; by default the folder's name"),
     ARGS_END,
 };
 static const arg_t prune_args[] = {
     GIT_ROW_CWD,
-    { "dry_run", ARG_BOOL, "false", "Only tell" },
-    { "verbose", ARG_BOOL, "true", "Tell what is removed" },
-    { "expire", ARG_STR, "null", "Only those that are older" },
+    ARG("dry_run", ARG_BOOL, "false", "Only tell"),
+    ARG("verbose", ARG_BOOL, "true", "Tell what is removed"),
+    ARG("expire", ARG_STR, "null", "Only those that are older"),
     GIT_ROWS_OPTS,
     GIT_ROWS_USER,
     ARGS_END,
 };
 static const arg_t rm_args[] = {
-    { "cwd", ARG_STR, ARG_REQUIRED, "Folder of the worktree" },
-    { "user", ARG_STR, "null", "User to run git as" },
-    { "output_encoding", ARG_STR, "null", "Accepted; output is UTF-8" },
+    ARG("cwd", ARG_STR, ARG_REQUIRED, "Folder of the worktree"),
+    ARG("user", ARG_STR, "null", "User to run git as"),
+    ARG("output_encoding", ARG_STR, "null", "Accepted; output is UTF-8"),
     ARGS_END,
 };
 

@@ -261,23 +261,23 @@ exec_hg_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define CWD_ROW       ROW("cwd", ARG_STR, ARG_REQUIRED, "The repository")
-#define REV_ROW(dflt) ROW("rev", ARG_STR, dflt, "A changeset, branch, tag or bookmark")
-#define USER_ROW      ROW("user", ARG_STR, "null", "User to run hg as")
-#define OPTS_ROW      ROW("opts", ARG_ANY, "null", "Further options, as a text")
-#define KEY_ROW       ROW("identity", ARG_STR, "null", "Private key for ssh, a file on this host")
+#define CWD_ROW       ARG("cwd", ARG_STR, ARG_REQUIRED, "The repository")
+#define REV_ROW(dflt) ARG("rev", ARG_STR, dflt, "A changeset, branch, tag or bookmark")
+#define USER_ROW      ARG("user", ARG_STR, "null", "User to run hg as")
+#define OPTS_ROW      ARG("opts", ARG_ANY, "null", "Further options, as a text")
+#define KEY_ROW       ARG("identity", ARG_STR, "null", "Private key for ssh, a file on this host")
 
-static const arg_t revision_args[] = {
-    CWD_ROW, REV_ROW("\"tip\""), { "short", ARG_ANY, "false", "The first 12 digits" }, USER_ROW, ARGS_END
-};
+static const arg_t revision_args[] = { CWD_ROW, REV_ROW("\"tip\""),
+                                       ARG("short", ARG_ANY, "false", "The first 12 digits"), USER_ROW,
+                                       ARGS_END };
 static const arg_t describe_args[] = { CWD_ROW, REV_ROW("\"tip\""), USER_ROW, ARGS_END };
 static const arg_t archive_args[] = {
     CWD_ROW,
-    { "output", ARG_STR, ARG_REQUIRED, "The archive to write" },
+    ARG("output", ARG_STR, ARG_REQUIRED, "The archive to write"),
     REV_ROW("\"tip\""),
-    { "fmt", ARG_STR, "null",
-      "tar, tbz2, tgz, txz, zip, uzip or files; by default as the archive's name ends" },
-    { "prefix", ARG_STR, "null", "Folder in the archive that all files are below" },
+    ARG("fmt", ARG_STR, "null",
+        "tar, tbz2, tgz, txz, zip, uzip or files; by default as the archive's name ends"),
+    ARG("prefix", ARG_STR, "null", "Folder in the archive that all files are below"),
     USER_ROW,
     ARGS_END,
 };
@@ -285,23 +285,20 @@ static const arg_t pull_args[] = { CWD_ROW,
                                    OPTS_ROW,
                                    USER_ROW,
                                    KEY_ROW,
-                                   { "repository", ARG_STR, "null",
-                                     "Where to pull from, by default where it was cloned from" },
+                                   ARG("repository", ARG_STR, "null",
+                                       "Where to pull from, by default where it was cloned from"),
                                    ARGS_END };
-static const arg_t update_args[] = { CWD_ROW,
-                                     REV_ROW(ARG_REQUIRED),
-                                     { "force", ARG_ANY, "false", "Discard changes of files" },
-                                     USER_ROW,
+static const arg_t update_args[] = { CWD_ROW, REV_ROW(ARG_REQUIRED),
+                                     ARG("force", ARG_ANY, "false", "Discard changes of files"), USER_ROW,
                                      ARGS_END };
-static const arg_t clone_args[] = { { "cwd", ARG_STR, ARG_REQUIRED, "The folder to be made" },
-                                    { "repository", ARG_STR, ARG_REQUIRED, "What to clone" },
+static const arg_t clone_args[] = { ARG("cwd", ARG_STR, ARG_REQUIRED, "The folder to be made"),
+                                    ARG("repository", ARG_STR, ARG_REQUIRED, "What to clone"),
                                     OPTS_ROW,
                                     USER_ROW,
                                     KEY_ROW,
                                     ARGS_END };
-static const arg_t status_args[] = {
-    { "cwd", ARG_ANY, ARG_REQUIRED, "The repository, or a list of them" }, OPTS_ROW, USER_ROW, ARGS_END
-};
+static const arg_t status_args[] = { ARG("cwd", ARG_ANY, ARG_REQUIRED, "The repository, or a list of them"),
+                                     OPTS_ROW, USER_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "archive", hg_archive, archive_args, 0,

@@ -293,20 +293,17 @@ logrotate_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define FILE_ROW ROW("conf_file", ARG_STR, "\"" CONF_FILE "\"", "The file; what it includes belongs to it")
+#define FILE_ROW ARG("conf_file", ARG_STR, "\"" CONF_FILE "\"", "The file; what it includes belongs to it")
 
 static const arg_t show_args[] = { FILE_ROW, ARGS_END };
-static const arg_t get_args[] = { { "key", ARG_STR, ARG_REQUIRED,
-                                    "A line's first word, or a file of a block" },
-                                  { "value", ARG_ANY, "null", "The first word of a line of this block" },
-                                  FILE_ROW,
-                                  ARGS_END };
+static const arg_t get_args[] = {
+    ARG("key", ARG_STR, ARG_REQUIRED, "A line's first word, or a file of a block"),
+    ARG("value", ARG_ANY, "null", "The first word of a line of this block"), FILE_ROW, ARGS_END
+};
 static const arg_t set_args[] = {
-    { "key", ARG_STR, ARG_REQUIRED, "A line's first word, or a file of a block" },
-    { "value", ARG_ANY, ARG_REQUIRED, "The value, or the first word of a line of the block" },
-    { "setting", ARG_ANY, "null", "The value of this line; False: no such line" },
-    FILE_ROW,
-    ARGS_END
+    ARG("key", ARG_STR, ARG_REQUIRED, "A line's first word, or a file of a block"),
+    ARG("value", ARG_ANY, ARG_REQUIRED, "The value, or the first word of a line of the block"),
+    ARG("setting", ARG_ANY, "null", "The value of this line; False: no such line"), FILE_ROW, ARGS_END
 };
 
 static const func_t funcs[] = {

@@ -171,10 +171,10 @@ exec_nginx_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "The nginx execution module cannot be loaded: nginx is not installed.";
 }
 
-static const arg_t signal_args[] = { { "signal", ARG_STR, "null", "start, reopen, stop, quit or reload" },
+static const arg_t signal_args[] = { ARG("signal", ARG_STR, "null", "start, reopen, stop, quit or reload"),
                                      ARGS_END };
 static const arg_t status_args[] = {
-    { "url", ARG_STR, "\"http://127.0.0.1/status\"", "Where stub_status serves its page" }, ARGS_END
+    ARG("url", ARG_STR, "\"http://127.0.0.1/status\"", "Where stub_status serves its page"), ARGS_END
 };
 
 static const func_t funcs[] = {

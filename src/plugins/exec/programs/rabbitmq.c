@@ -524,12 +524,12 @@ exec_rabbitmq_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define R_NAME            ROW("name", ARG_STR, ARG_REQUIRED, "The name")
-#define R_VHOST           ROW("vhost", ARG_STR, ARG_REQUIRED, "The virtual host")
-#define R_RUNAS           ROW("runas", ARG_STR, "null", "User to run the program as")
-#define R_PASSWORD        ROW("password", ARG_ANY, ARG_REQUIRED, "The password")
-#define R_MORE            ROW("args", ARG_ANY, ARG_STAR, "Columns: messages consumers ...")
-#define R_ANY(name, help) ROW(name, ARG_ANY, "null", help)
+#define R_NAME            ARG("name", ARG_STR, ARG_REQUIRED, "The name")
+#define R_VHOST           ARG("vhost", ARG_STR, ARG_REQUIRED, "The virtual host")
+#define R_RUNAS           ARG("runas", ARG_STR, "null", "User to run the program as")
+#define R_PASSWORD        ARG("password", ARG_ANY, ARG_REQUIRED, "The password")
+#define R_MORE            ARG("args", ARG_ANY, ARG_STAR, "Columns: messages consumers ...")
+#define R_ANY(name, help) ARG(name, ARG_ANY, "null", help)
 
 static const arg_t runas_args[] = { R_RUNAS, ARGS_END };
 static const arg_t name_args[] = { R_NAME, R_RUNAS, ARGS_END };
@@ -537,36 +537,35 @@ static const arg_t vhost_args[] = { R_VHOST, R_RUNAS, ARGS_END };
 static const arg_t add_args[] = { R_NAME, R_ANY("password", "The password; none: it can't log in by one"),
                                   R_RUNAS, ARGS_END };
 static const arg_t password_args[] = { R_NAME, R_PASSWORD, R_RUNAS, ARGS_END };
-static const arg_t tags_args[] = {
-    R_NAME, { "tags", ARG_ANY, ARG_REQUIRED, "The tags: a text, or a list" }, R_RUNAS, ARGS_END
-};
+static const arg_t tags_args[] = { R_NAME, ARG("tags", ARG_ANY, ARG_REQUIRED, "The tags: a text, or a list"),
+                                   R_RUNAS, ARGS_END };
 static const arg_t permissions_args[] = { R_VHOST,
-                                          { "user", ARG_STR, ARG_REQUIRED, "The user" },
-                                          { "conf", ARG_STR, "\".*\"",
-                                            "What it may configure: a regular expression" },
-                                          { "write", ARG_STR, "\".*\"", "What it may write" },
-                                          { "read", ARG_STR, "\".*\"", "What it may read" },
+                                          ARG("user", ARG_STR, ARG_REQUIRED, "The user"),
+                                          ARG("conf", ARG_STR, "\".*\"",
+                                              "What it may configure: a regular expression"),
+                                          ARG("write", ARG_STR, "\".*\"", "What it may write"),
+                                          ARG("read", ARG_STR, "\".*\"", "What it may read"),
                                           R_RUNAS,
                                           ARGS_END };
-static const arg_t join_args[] = { { "host", ARG_STR, ARG_REQUIRED, "A host of the cluster" },
-                                   { "user", ARG_STR, "\"rabbit\"", "Its node's user" },
-                                   R_ANY("ram_node", "As a node that keeps nothing on disk"),
-                                   R_RUNAS,
+static const arg_t join_args[] = { ARG("host", ARG_STR, ARG_REQUIRED, "A host of the cluster"),
+                                   ARG("user", ARG_STR, "\"rabbit\"", "Its node's user"),
+                                   R_ANY("ram_node", "As a node that keeps nothing on disk"), R_RUNAS,
                                    ARGS_END };
 static const arg_t queues_args[] = { R_RUNAS, R_MORE, ARGS_END };
 static const arg_t queues_vhost_args[] = { R_VHOST, R_RUNAS, R_MORE, ARGS_END };
-static const arg_t policies_args[] = { { "vhost", ARG_STR, "\"/\"", "The virtual host" }, R_RUNAS, ARGS_END };
+static const arg_t policies_args[] = { ARG("vhost", ARG_STR, "\"/\"", "The virtual host"), R_RUNAS,
+                                       ARGS_END };
 static const arg_t policy_args[] = { R_VHOST, R_NAME, R_RUNAS, ARGS_END };
 static const arg_t set_policy_args[] = { R_VHOST,
                                          R_NAME,
-                                         { "pattern", ARG_STR, ARG_REQUIRED, "Which queues or exchanges" },
-                                         { "definition", ARG_ANY, ARG_REQUIRED, "A dictionary, or JSON" },
+                                         ARG("pattern", ARG_STR, ARG_REQUIRED, "Which queues or exchanges"),
+                                         ARG("definition", ARG_ANY, ARG_REQUIRED, "A dictionary, or JSON"),
                                          R_ANY("priority", "Its priority"),
                                          R_RUNAS,
                                          R_ANY("apply_to", "queues, exchanges, all, ..."),
                                          ARGS_END };
 static const arg_t upstream_args[] = { R_NAME,
-                                       { "uri", ARG_STR, ARG_REQUIRED, "amqp://..." },
+                                       ARG("uri", ARG_STR, ARG_REQUIRED, "amqp://..."),
                                        R_ANY("prefetch_count", "Messages before acknowledgement"),
                                        R_ANY("reconnect_delay", "Seconds"),
                                        R_ANY("ack_mode", "on-confirm, on-publish, no-ack"),

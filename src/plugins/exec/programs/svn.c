@@ -109,28 +109,23 @@ exec_svn_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define CWD_ROW    ROW("cwd", ARG_STR, ARG_REQUIRED, "Folder to work in")
-#define REMOTE_ROW ROW("remote", ARG_STR, ARG_REQUIRED, "Address")
-#define TARGET_ROW ROW("target", ARG_STR, "null", "Name of the copy, by default the address's last part")
+#define CWD_ROW    ARG("cwd", ARG_STR, ARG_REQUIRED, "Folder to work in")
+#define REMOTE_ROW ARG("remote", ARG_STR, ARG_REQUIRED, "Address")
+#define TARGET_ROW ARG("target", ARG_STR, "null", "Name of the copy, by default the address's last part")
 #define TARGETS_ROW(dflt)                                                                                    \
-    ROW("targets", ARG_ANY, dflt, "Files, folders, addresses; with blanks between, in quotes")
-#define MSG_ROW ROW("msg", ARG_STR, "null", "Message of the commit")
+    ARG("targets", ARG_ANY, dflt, "Files, folders, addresses; with blanks between, in quotes")
+#define MSG_ROW ARG("msg", ARG_STR, "null", "Message of the commit")
 #define LOGIN_ROWS                                                                                           \
-    { "user", ARG_STR, "null", "User to run svn as" },                                                       \
-        { "username", ARG_STR, "null", "Login at the server" },                                              \
-    {                                                                                                        \
-        "password", ARG_ANY, "null", "Password at the server"                                                \
-    }
-#define OPTS_ROW ROW("opts", ARG_ANY, ARG_STAR, "Options of svn")
+    ARG("user", ARG_STR, "null", "User to run svn as"),                                                      \
+        ARG("username", ARG_STR, "null", "Login at the server"),                                             \
+        ARG("password", ARG_ANY, "null", "Password at the server")
+#define OPTS_ROW ARG("opts", ARG_ANY, ARG_STAR, "Options of svn")
 
-static const arg_t info_args[] = { CWD_ROW,
-                                   TARGETS_ROW("null"),
-                                   LOGIN_ROWS,
-                                   { "fmt", ARG_STR, "\"str\"", "str, xml, list or dict" },
-                                   ARGS_END };
+static const arg_t info_args[] = { CWD_ROW, TARGETS_ROW("null"), LOGIN_ROWS,
+                                   ARG("fmt", ARG_STR, "\"str\"", "str, xml, list or dict"), ARGS_END };
 static const arg_t remote_args[] = { CWD_ROW, REMOTE_ROW, TARGET_ROW, LOGIN_ROWS, OPTS_ROW, ARGS_END };
 static const arg_t export_args[] = {
-    CWD_ROW,  REMOTE_ROW, TARGET_ROW, LOGIN_ROWS, { "revision", ARG_ANY, "\"HEAD\"", "Which revision" },
+    CWD_ROW,  REMOTE_ROW, TARGET_ROW, LOGIN_ROWS, ARG("revision", ARG_ANY, "\"HEAD\"", "Which revision"),
     OPTS_ROW, ARGS_END
 };
 static const arg_t targets_args[] = { CWD_ROW, TARGETS_ROW("null"), LOGIN_ROWS, OPTS_ROW, ARGS_END };

@@ -112,18 +112,17 @@ webutil_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define PWFILE_ROW   ROW("pwfile", ARG_STR, ARG_REQUIRED, "The file of htpasswd")
-#define USER_ROW     ROW("user", ARG_STR, ARG_REQUIRED, "The user's name")
-#define PASSWORD_ROW ROW("password", ARG_STR, ARG_REQUIRED, "The password")
-#define OPTS_ROW     ROW("opts", ARG_STR, "\"\"", "Letters of htpasswd's options: n m d p s B")
-#define RUNAS_ROW    ROW("runas", ARG_STR, "null", "User to run htpasswd as")
+#define PWFILE_ROW   ARG("pwfile", ARG_STR, ARG_REQUIRED, "The file of htpasswd")
+#define USER_ROW     ARG("user", ARG_STR, ARG_REQUIRED, "The user's name")
+#define PASSWORD_ROW ARG("password", ARG_STR, ARG_REQUIRED, "The password")
+#define OPTS_ROW     ARG("opts", ARG_STR, "\"\"", "Letters of htpasswd's options: n m d p s B")
+#define RUNAS_ROW    ARG("runas", ARG_STR, "null", "User to run htpasswd as")
 
 static const arg_t useradd_args[] = { PWFILE_ROW, USER_ROW, PASSWORD_ROW, OPTS_ROW, RUNAS_ROW, ARGS_END };
-static const arg_t userdel_args[] = { PWFILE_ROW,
-                                      USER_ROW,
-                                      RUNAS_ROW,
-                                      { "all_results", ARG_ANY, "false", "Return exit code and stderr, too" },
-                                      ARGS_END };
+static const arg_t userdel_args[] = {
+    PWFILE_ROW, USER_ROW, RUNAS_ROW, ARG("all_results", ARG_ANY, "false", "Return exit code and stderr, too"),
+    ARGS_END
+};
 
 static const func_t funcs[] = {
     { "useradd", webutil_useradd, useradd_args, 0,

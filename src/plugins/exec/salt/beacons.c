@@ -364,17 +364,15 @@ beacons_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 #define MORE_ROW                                                                                             \
-    ROW("kwargs", ARG_DICT, ARG_STARSTAR, "test; and timeout, which is without effect here", "test timeout")
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The beacon's name")
-#define YAML_ROW ROW("return_yaml", ARG_BOOL, "true", "Return text of YAML")
-#define DATA_ROW ROW("beacon_data", ARG_ANY, ARG_REQUIRED, "Its configuration: a list of dictionaries")
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "test; and timeout, which is without effect here", "test timeout")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The beacon's name")
+#define YAML_ROW ARG("return_yaml", ARG_BOOL, "true", "Return text of YAML")
+#define DATA_ROW ARG("beacon_data", ARG_ANY, ARG_REQUIRED, "Its configuration: a list of dictionaries")
 
-static const arg_t list_args[] = { YAML_ROW,
-                                   { "include_pillar", ARG_BOOL, "true", "Those of the pillar" },
-                                   { "include_opts", ARG_BOOL, "true",
-                                     "Those of the minion's configuration" },
-                                   MORE_ROW,
-                                   ARGS_END };
+static const arg_t list_args[] = {
+    YAML_ROW, ARG("include_pillar", ARG_BOOL, "true", "Those of the pillar"),
+    ARG("include_opts", ARG_BOOL, "true", "Those of the minion's configuration"), MORE_ROW, ARGS_END
+};
 static const arg_t available_args[] = { YAML_ROW, MORE_ROW, ARGS_END };
 static const arg_t data_args[] = { NAME_ROW, DATA_ROW, MORE_ROW, ARGS_END };
 static const arg_t name_args[] = { NAME_ROW, MORE_ROW, ARGS_END };

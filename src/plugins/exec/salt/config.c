@@ -332,49 +332,49 @@ config_valid_fileproto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t option_args[] = {
-    { "value", ARG_STR, ARG_REQUIRED, "Name of the setting" },
-    { "default", ARG_ANY, "null", "When it is nowhere set; an empty text unless given" },
-    { "omit_opts", ARG_BOOL, "false", "Not from the minion's configuration" },
-    { "omit_grains", ARG_BOOL, "false", "Not from grains" },
-    { "omit_pillar", ARG_BOOL, "false", "Not from pillar" },
-    { "omit_master", ARG_BOOL, "false", "Not from the master's configuration" },
-    { "omit_all", ARG_BOOL, "false", "Only the built-in defaults" },
-    { "wildcard", ARG_BOOL, "false", "The name is a glob; returns a dictionary" },
+    ARG("value", ARG_STR, ARG_REQUIRED, "Name of the setting"),
+    ARG("default", ARG_ANY, "null", "When it is nowhere set; an empty text unless given"),
+    ARG("omit_opts", ARG_BOOL, "false", "Not from the minion's configuration"),
+    ARG("omit_grains", ARG_BOOL, "false", "Not from grains"),
+    ARG("omit_pillar", ARG_BOOL, "false", "Not from pillar"),
+    ARG("omit_master", ARG_BOOL, "false", "Not from the master's configuration"),
+    ARG("omit_all", ARG_BOOL, "false", "Only the built-in defaults"),
+    ARG("wildcard", ARG_BOOL, "false", "The name is a glob; returns a dictionary"),
     ARGS_END,
 };
 static const arg_t merge_args[] = {
-    { "value", ARG_STR, ARG_REQUIRED, "Name of the setting" },
-    { "default", ARG_ANY, "\"\"", "When it is nowhere set" },
-    { "omit_opts", ARG_BOOL, "false", "Not from the minion's configuration" },
-    { "omit_master", ARG_BOOL, "false", "Not from the master's configuration" },
-    { "omit_pillar", ARG_BOOL, "false", "Not from pillar" },
+    ARG("value", ARG_STR, ARG_REQUIRED, "Name of the setting"),
+    ARG("default", ARG_ANY, "\"\"", "When it is nowhere set"),
+    ARG("omit_opts", ARG_BOOL, "false", "Not from the minion's configuration"),
+    ARG("omit_master", ARG_BOOL, "false", "Not from the master's configuration"),
+    ARG("omit_pillar", ARG_BOOL, "false", "Not from pillar"),
     ARGS_END,
 };
 static const arg_t get_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "Path of the setting, such as pkg:apache" },
-    { "default", ARG_ANY, "\"\"", "When it is nowhere set" },
-    { "delimiter", ARG_ANY, "\":\"", "What separates the parts of the path" },
-    { "merge", ARG_ANY, "null", "recurse or overwrite: join all places first" },
-    { "omit_opts", ARG_ANY, "false", "Not from the minion's configuration" },
-    { "omit_pillar", ARG_ANY, "false", "Not from pillar" },
-    { "omit_master", ARG_ANY, "false", "Not from the master's configuration" },
-    { "omit_grains", ARG_ANY, "false", "Not from grains" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "Path of the setting, such as pkg:apache"),
+    ARG("default", ARG_ANY, "\"\"", "When it is nowhere set"),
+    ARG("delimiter", ARG_ANY, "\":\"", "What separates the parts of the path"),
+    ARG("merge", ARG_ANY, "null", "recurse or overwrite: join all places first"),
+    ARG("omit_opts", ARG_ANY, "false", "Not from the minion's configuration"),
+    ARG("omit_pillar", ARG_ANY, "false", "Not from pillar"),
+    ARG("omit_master", ARG_ANY, "false", "Not from the master's configuration"),
+    ARG("omit_grains", ARG_ANY, "false", "Not from grains"),
     ARGS_END,
 };
 static const arg_t dot_args[] = {
-    { "value", ARG_STR, ARG_REQUIRED, "What stands before the dot" },
+    ARG("value", ARG_STR, ARG_REQUIRED, "What stands before the dot"),
     ARGS_END,
 };
 static const arg_t backup_args[] = {
-    { "backup", ARG_ANY, "\"\"", "Returned when it is set" },
+    ARG("backup", ARG_ANY, "\"\"", "Returned when it is set"),
     ARGS_END,
 };
 static const arg_t mode_args[] = {
-    { "mode", ARG_ANY, ARG_REQUIRED, "A file mode" },
+    ARG("mode", ARG_ANY, ARG_REQUIRED, "A file mode"),
     ARGS_END,
 };
 static const arg_t uri_args[] = {
-    { "uri", ARG_STR, ARG_REQUIRED, "A URL" },
+    ARG("uri", ARG_STR, ARG_REQUIRED, "A URL"),
     ARGS_END,
 };
 

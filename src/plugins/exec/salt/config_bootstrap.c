@@ -109,7 +109,7 @@ config_gather_bootstrap_script(call_ctx_t *ctx, json_t *args, json_t **ret_value
 }
 
 static const arg_t bootstrap_args[] = {
-    { "bootstrap", ARG_STR, "null", "Address, path or text of the script" },
+    ARG("bootstrap", ARG_STR, "null", "Address, path or text of the script"),
     ARGS_END,
 };
 

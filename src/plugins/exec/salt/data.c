@@ -174,19 +174,17 @@ data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return data_said(0, value_get(data, value_str(args, "key", "")) != NULL, ret_value);
 }
 
-#define KEY_ROW   ROW("key", ARG_STR, ARG_REQUIRED, "The name")
-#define VALUE_ROW ROW("value", ARG_ANY, ARG_REQUIRED, "Its new value")
+#define KEY_ROW   ARG("key", ARG_STR, ARG_REQUIRED, "The name")
+#define VALUE_ROW ARG("value", ARG_ANY, ARG_REQUIRED, "Its new value")
 static const arg_t key_args[] = { KEY_ROW, ARGS_END };
-static const arg_t dump_args[] = { { "new_data", ARG_ANY, ARG_REQUIRED, "A mapping, or the text of one" },
+static const arg_t dump_args[] = { ARG("new_data", ARG_ANY, ARG_REQUIRED, "A mapping, or the text of one"),
                                    ARGS_END };
 static const arg_t update_args[] = { KEY_ROW, VALUE_ROW, ARGS_END };
-static const arg_t cas_args[] = {
-    KEY_ROW, VALUE_ROW, { "old_value", ARG_ANY, ARG_REQUIRED, "What it must be now" }, ARGS_END
-};
-static const arg_t pop_args[] = { KEY_ROW, { "default", ARG_ANY, "null", "When there is none" }, ARGS_END };
-static const arg_t get_args[] = { { "key", ARG_ANY, ARG_REQUIRED, "The name, or a list of names" },
-                                  { "default", ARG_ANY, "null", "When there is none" },
-                                  ARGS_END };
+static const arg_t cas_args[] = { KEY_ROW, VALUE_ROW,
+                                  ARG("old_value", ARG_ANY, ARG_REQUIRED, "What it must be now"), ARGS_END };
+static const arg_t pop_args[] = { KEY_ROW, ARG("default", ARG_ANY, "null", "When there is none"), ARGS_END };
+static const arg_t get_args[] = { ARG("key", ARG_ANY, ARG_REQUIRED, "The name, or a list of names"),
+                                  ARG("default", ARG_ANY, "null", "When there is none"), ARGS_END };
 
 static const func_t funcs[] = {
     { "cas", data_cas, cas_args, 0,

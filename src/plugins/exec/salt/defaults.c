@@ -159,26 +159,26 @@ defaults_update(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 #define LISTS_ROW(dflt)                                                                                      \
-    ROW("merge_lists", ARG_ANY, dflt, "Extend lists by what they lack instead of replacing them")
-#define PLACE_ROW ROW("in_place", ARG_ANY, "true", "Change the first mapping; else a copy of it")
-#define NONE_ROW  ROW("convert_none", ARG_ANY, "true", "None counts as an empty mapping")
+    ARG("merge_lists", ARG_ANY, dflt, "Extend lists by what they lack instead of replacing them")
+#define PLACE_ROW ARG("in_place", ARG_ANY, "true", "Change the first mapping; else a copy of it")
+#define NONE_ROW  ARG("convert_none", ARG_ANY, "true", "None counts as an empty mapping")
 static const arg_t get_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "The formula, and the path in its defaults: core:users:root" },
-    { "default", ARG_ANY, "\"\"", "When the path leads nowhere" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "The formula, and the path in its defaults: core:users:root"),
+    ARG("default", ARG_ANY, "\"\"", "When the path leads nowhere"),
     ARGS_END,
 };
 static const arg_t merge_args[] = {
-    { "dest", ARG_ANY, ARG_REQUIRED, "The mapping that is laid over" },
-    { "src", ARG_ANY, ARG_REQUIRED, "What is laid over it" },
+    ARG("dest", ARG_ANY, ARG_REQUIRED, "The mapping that is laid over"),
+    ARG("src", ARG_ANY, ARG_REQUIRED, "What is laid over it"),
     LISTS_ROW("false"),
     PLACE_ROW,
     NONE_ROW,
     ARGS_END,
 };
-static const arg_t deepcopy_args[] = { { "source", ARG_ANY, ARG_REQUIRED, "What to copy" }, ARGS_END };
+static const arg_t deepcopy_args[] = { ARG("source", ARG_ANY, ARG_REQUIRED, "What to copy"), ARGS_END };
 static const arg_t update_args[] = {
-    { "dest", ARG_ANY, ARG_REQUIRED, "A mapping of mappings, such as nodes" },
-    { "defaults", ARG_ANY, ARG_REQUIRED, "What each of them has unless it says otherwise" },
+    ARG("dest", ARG_ANY, ARG_REQUIRED, "A mapping of mappings, such as nodes"),
+    ARG("defaults", ARG_ANY, ARG_REQUIRED, "What each of them has unless it says otherwise"),
     LISTS_ROW("true"),
     PLACE_ROW,
     NONE_ROW,

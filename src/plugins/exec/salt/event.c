@@ -177,28 +177,28 @@ exec_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t fire_master_args[] = {
-    { "data", ARG_ANY, ARG_REQUIRED, "The event's data" },
-    { "tag", ARG_STR, ARG_REQUIRED, "The event's tag" },
-    { "preload", ARG_ANY, "null",
-      "A dictionary that goes into the event beside the data; who sends, the connection says" },
+    ARG("data", ARG_ANY, ARG_REQUIRED, "The event's data"),
+    ARG("tag", ARG_STR, ARG_REQUIRED, "The event's tag"),
+    ARG("preload", ARG_ANY, "null",
+        "A dictionary that goes into the event beside the data; who sends, the connection says"),
     ARGS_END,
 };
 static const arg_t fire_args[] = {
-    { "data", ARG_ANY, ARG_REQUIRED, "The event's data, a dictionary" },
-    { "tag", ARG_STR, ARG_REQUIRED, "The event's tag" },
-    { "timeout", ARG_ANY, "null", "Accepted for older Salt's sake: the minion takes it at once" },
+    ARG("data", ARG_ANY, ARG_REQUIRED, "The event's data, a dictionary"),
+    ARG("tag", ARG_STR, ARG_REQUIRED, "The event's tag"),
+    ARG("timeout", ARG_ANY, "null", "Accepted for older Salt's sake: the minion takes it at once"),
     ARGS_END,
 };
 static const arg_t send_args[] = {
-    { "tag", ARG_STR, ARG_REQUIRED, "The event's tag; slashes make name spaces" },
-    { "data", ARG_ANY, "null", "Dictionary of the event's data" },
-    { "preload", ARG_ANY, "null",
-      "A dictionary that goes into the event beside the data; who sends, the connection says" },
-    { "with_env", ARG_ANY, "false", "True, or a list of variables: add the environment as `environ`" },
-    { "with_grains", ARG_ANY, "false", "True, or a list of names: add grains as `grains`" },
-    { "with_pillar", ARG_ANY, "false", "True, or a list of keys: add pillar as `pillar`" },
-    { "with_env_opts", ARG_BOOL, "false", "Add `saltenv` and `pillarenv`" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Further data; what Salt adds to a published job is part of it" },
+    ARG("tag", ARG_STR, ARG_REQUIRED, "The event's tag; slashes make name spaces"),
+    ARG("data", ARG_ANY, "null", "Dictionary of the event's data"),
+    ARG("preload", ARG_ANY, "null",
+        "A dictionary that goes into the event beside the data; who sends, the connection says"),
+    ARG("with_env", ARG_ANY, "false", "True, or a list of variables: add the environment as `environ`"),
+    ARG("with_grains", ARG_ANY, "false", "True, or a list of names: add grains as `grains`"),
+    ARG("with_pillar", ARG_ANY, "false", "True, or a list of keys: add pillar as `pillar`"),
+    ARG("with_env_opts", ARG_BOOL, "false", "Add `saltenv` and `pillarenv`"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further data; what Salt adds to a published job is part of it"),
     ARGS_END,
 };
 

@@ -329,69 +329,70 @@ grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define KEY_ROW         ROW("key", ARG_STR, ARG_REQUIRED, "The grain; a:b is b inside a")
-#define DELIMITER_ROW   ROW("delimiter", ARG_STR, "\":\"", "What separates the levels of the key")
-#define FORCE_ROW       ROW("force", ARG_BOOL, "false", "Write over dictionaries and lists too")
-#define DESTRUCTIVE_ROW ROW("destructive", ARG_BOOL, "false", "Remove a key whose value is None")
-#define REFRESH_ROW     ROW("refresh_pillar", ARG_BOOL, "true", "Render the pillar again, too")
+#define KEY_ROW         ARG("key", ARG_STR, ARG_REQUIRED, "The grain; a:b is b inside a")
+#define DELIMITER_ROW   ARG("delimiter", ARG_STR, "\":\"", "What separates the levels of the key")
+#define FORCE_ROW       ARG("force", ARG_BOOL, "false", "Write over dictionaries and lists too")
+#define DESTRUCTIVE_ROW ARG("destructive", ARG_BOOL, "false", "Remove a key whose value is None")
+#define REFRESH_ROW     ARG("refresh_pillar", ARG_BOOL, "true", "Render the pillar again, too")
 
 static const arg_t get_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "The grain; a:b is the member b of a" },
-    { "default", ARG_ANY, "\"\"", "What to return when there is no such grain" },
-    { "delimiter", ARG_ANY, "\":\"", "What separates the parts of the key" },
-    { "ordered", ARG_ANY, "true", "Accepted; the order is always kept" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "The grain; a:b is the member b of a"),
+    ARG("default", ARG_ANY, "\"\"", "What to return when there is no such grain"),
+    ARG("delimiter", ARG_ANY, "\":\"", "What separates the parts of the key"),
+    ARG("ordered", ARG_ANY, "true", "Accepted; the order is always kept"),
     ARGS_END,
 };
 static const arg_t key_args[] = { KEY_ROW, ARGS_END };
-static const arg_t items_args[] = { { "sanitize", ARG_ANY, "false", "Hide names and serial numbers" },
+static const arg_t items_args[] = { ARG("sanitize", ARG_ANY, "false", "Hide names and serial numbers"),
                                     ARGS_END };
 static const arg_t item_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "The grains" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, sanitize", "default delimiter sanitize" },
+    ARG("args", ARG_ANY, ARG_STAR, "The grains"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, sanitize", "default delimiter sanitize"),
     ARGS_END,
 };
 static const arg_t setvals_args[] = {
-    { "grains", ARG_ANY, ARG_REQUIRED, "The new values by name" },
+    ARG("grains", ARG_ANY, ARG_REQUIRED, "The new values by name"),
     DESTRUCTIVE_ROW,
     REFRESH_ROW,
     ARGS_END,
 };
 static const arg_t setval_args[] = {
-    { "key", ARG_STR, ARG_REQUIRED, "The grain" },
-    { "val", ARG_ANY, ARG_REQUIRED, "Its new value" },
+    ARG("key", ARG_STR, ARG_REQUIRED, "The grain"),
+    ARG("val", ARG_ANY, ARG_REQUIRED, "Its new value"),
     DESTRUCTIVE_ROW,
     REFRESH_ROW,
     ARGS_END,
 };
 static const arg_t append_args[] = {
     KEY_ROW,
-    { "val", ARG_ANY, ARG_REQUIRED, "What to append; the members of a list one by one" },
-    { "convert", ARG_BOOL, "false", "Make a list of a value that is none" },
+    ARG("val", ARG_ANY, ARG_REQUIRED, "What to append; the members of a list one by one"),
+    ARG("convert", ARG_BOOL, "false", "Make a list of a value that is none"),
     DELIMITER_ROW,
     ARGS_END,
 };
 static const arg_t remove_args[] = {
     KEY_ROW,
-    { "val", ARG_ANY, ARG_REQUIRED, "The member to remove" },
+    ARG("val", ARG_ANY, ARG_REQUIRED, "The member to remove"),
     DELIMITER_ROW,
     ARGS_END,
 };
 static const arg_t set_args[] = {
-    KEY_ROW, { "val", ARG_ANY, "\"\"", "Its new value" }, FORCE_ROW, DESTRUCTIVE_ROW, DELIMITER_ROW, ARGS_END,
+    KEY_ROW,  ARG("val", ARG_ANY, "\"\"", "Its new value"), FORCE_ROW, DESTRUCTIVE_ROW, DELIMITER_ROW,
+    ARGS_END,
 };
 static const arg_t delval_args[] = { KEY_ROW, DESTRUCTIVE_ROW, FORCE_ROW, ARGS_END };
 static const arg_t delkey_args[] = { KEY_ROW, FORCE_ROW, ARGS_END };
 static const arg_t equals_args[] = {
     KEY_ROW,
-    { "value", ARG_ANY, ARG_REQUIRED, "What the grain should be" },
+    ARG("value", ARG_ANY, ARG_REQUIRED, "What the grain should be"),
     ARGS_END,
 };
 static const arg_t filter_by_args[] = {
-    { "lookup_dict", ARG_ANY, ARG_REQUIRED, "Values by grain; a key may be a glob" },
-    { "grain", ARG_ANY, "\"os_family\"", "The grain to look up" },
-    { "merge", ARG_ANY, "null", "A mapping laid over the value that is found" },
-    { "default", ARG_ANY, "\"default\"", "The key of the value when none fits" },
-    { "base", ARG_ANY, "null", "The key of a mapping that the value is laid over" },
+    ARG("lookup_dict", ARG_ANY, ARG_REQUIRED, "Values by grain; a key may be a glob"),
+    ARG("grain", ARG_ANY, "\"os_family\"", "The grain to look up"),
+    ARG("merge", ARG_ANY, "null", "A mapping laid over the value that is found"),
+    ARG("default", ARG_ANY, "\"default\"", "The key of the value when none fits"),
+    ARG("base", ARG_ANY, "null", "The key of a mapping that the value is laid over"),
     ARGS_END,
 };
 

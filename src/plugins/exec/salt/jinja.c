@@ -82,10 +82,9 @@ jinja_import(call_ctx_t *ctx, py_t *args, fail_t *err)
     return jinja_rendered(ctx, buf_str(&text), err);
 }
 
-#define PATH_ROW ROW("path", ARG_ANY, ARG_REQUIRED, "The file's path below the file roots")
+#define PATH_ROW ARG("path", ARG_ANY, ARG_REQUIRED, "The file's path below the file roots")
 static const arg_t path_args[] = { PATH_ROW, ARGS_END };
-static const arg_t map_args[] = { PATH_ROW,
-                                  { "value", ARG_ANY, ARG_REQUIRED, "The variable of the map" },
+static const arg_t map_args[] = { PATH_ROW, ARG("value", ARG_ANY, ARG_REQUIRED, "The variable of the map"),
                                   ARGS_END };
 
 static const func_t funcs[] = {

@@ -36,8 +36,8 @@ key_finger_master_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 }
 
 static const arg_t finger_args[] = {
-    { "hash_type", ARG_STR, "null",
-      "Digest of the fingerprint; hash_type of the configuration when not given" },
+    ARG("hash_type", ARG_STR, "null",
+        "Digest of the fingerprint; hash_type of the configuration when not given"),
     ARGS_END,
 };
 

@@ -27,7 +27,7 @@ LEVEL_FUNCTION(warning, LEVEL_WARNING)
 LEVEL_FUNCTION(error, LEVEL_ERROR)
 LEVEL_FUNCTION(critical, LEVEL_CRITICAL)
 
-static const arg_t message_args[] = { { "message", ARG_ANY, ARG_REQUIRED, "What to log" }, ARGS_END };
+static const arg_t message_args[] = { ARG("message", ARG_ANY, ARG_REQUIRED, "What to log"), ARGS_END };
 
 #define LEVEL_ROW(name, fn, what)                                                                            \
     ROW(name, NATIVE(fn), message_args, FN_READONLY | FN_NATIVE,                                             \

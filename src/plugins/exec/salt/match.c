@@ -228,35 +228,35 @@ match_ifelse_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define TGT_ROW       ROW("tgt", ARG_ANY, ARG_REQUIRED, "The target")
-#define MINION_ID_ROW ROW("minion_id", ARG_STR, "null", "Ask for this id instead of the minion's own")
-#define DELIMITER_ROW ROW("delimiter", ARG_STR, "\":\"", "What separates keys and value")
-#define TGT_TYPE_ROW  ROW("tgt_type", ARG_STR, "\"compound\"", "The type of the targets")
-#define MERGE_ROW     ROW("merge", ARG_ANY, "null", "A mapping laid over the value that is found")
+#define TGT_ROW       ARG("tgt", ARG_ANY, ARG_REQUIRED, "The target")
+#define MINION_ID_ROW ARG("minion_id", ARG_STR, "null", "Ask for this id instead of the minion's own")
+#define DELIMITER_ROW ARG("delimiter", ARG_STR, "\":\"", "What separates keys and value")
+#define TGT_TYPE_ROW  ARG("tgt_type", ARG_STR, "\"compound\"", "The type of the targets")
+#define MERGE_ROW     ARG("merge", ARG_ANY, "null", "A mapping laid over the value that is found")
 #define MERGE_LISTS_ROW                                                                                      \
-    ROW("merge_lists", ARG_BOOL, "false", "Lists of the merged mapping are appended, not put in place")
+    ARG("merge_lists", ARG_BOOL, "false", "Lists of the merged mapping are appended, not put in place")
 
 static const arg_t id_args[] = { TGT_ROW, MINION_ID_ROW, ARGS_END };
 static const arg_t data_args[] = { TGT_ROW, DELIMITER_ROW, ARGS_END };
 static const arg_t plain_args[] = { TGT_ROW, ARGS_END };
-static const arg_t text_args[] = { { "tgt", ARG_STR, ARG_REQUIRED, "KEY:PATTERN" }, ARGS_END };
+static const arg_t text_args[] = { ARG("tgt", ARG_STR, ARG_REQUIRED, "KEY:PATTERN"), ARGS_END };
 static const arg_t filter_by_args[] = {
-    { "lookup", ARG_DICT, ARG_REQUIRED, "Values by target" },
+    ARG("lookup", ARG_DICT, ARG_REQUIRED, "Values by target"),
     TGT_TYPE_ROW,
     MINION_ID_ROW,
     MERGE_ROW,
     MERGE_LISTS_ROW,
-    { "default", ARG_STR, "\"default\"", "The key of the value when no target matches" },
+    ARG("default", ARG_STR, "\"default\"", "The key of the value when no target matches"),
     ARGS_END,
 };
 static const arg_t search_by_args[] = {
-    { "lookup", ARG_DICT, ARG_REQUIRED, "Lists of targets by name" },
+    ARG("lookup", ARG_DICT, ARG_REQUIRED, "Lists of targets by name"),
     TGT_TYPE_ROW,
     MINION_ID_ROW,
     ARGS_END,
 };
 static const arg_t ifelse_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "Targets, each with its value, then a default" },
+    ARG("args", ARG_ANY, ARG_STAR, "Targets, each with its value, then a default"),
     TGT_TYPE_ROW,
     MINION_ID_ROW,
     MERGE_ROW,

@@ -498,30 +498,30 @@ mine_get_docker(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 static const arg_t update_args[] = {
-    { "clear", ARG_BOOL, "false", "Forget what was kept before" },
-    { "mine_functions", ARG_ANY, "null", "These functions instead of the configured ones" },
+    ARG("clear", ARG_BOOL, "false", "Forget what was kept before"),
+    ARG("mine_functions", ARG_ANY, "null", "These functions instead of the configured ones"),
     ARGS_END,
 };
 static const arg_t send_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The name to keep it by, and the function unless mine_function says" },
-    { "args", ARG_ANY, ARG_STAR, "Arguments of the function" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "mine_function, allow_tgt, allow_tgt_type, and the function's own" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The name to keep it by, and the function unless mine_function says"),
+    ARG("args", ARG_ANY, ARG_STAR, "Arguments of the function"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "mine_function, allow_tgt, allow_tgt_type, and the function's own"),
     ARGS_END,
 };
 static const arg_t get_args[] = {
-    { "tgt", ARG_ANY, ARG_REQUIRED, "The minions" },
-    { "fun", ARG_ANY, ARG_REQUIRED, "The name, several with commas between, or a list" },
-    { "tgt_type", ARG_STR, "\"glob\"", "The kind of target" },
-    { "exclude_minion", ARG_BOOL, "false", "Leave this minion out of what a master gives" },
+    ARG("tgt", ARG_ANY, ARG_REQUIRED, "The minions"),
+    ARG("fun", ARG_ANY, ARG_REQUIRED, "The name, several with commas between, or a list"),
+    ARG("tgt_type", ARG_STR, "\"glob\"", "The kind of target"),
+    ARG("exclude_minion", ARG_BOOL, "false", "Leave this minion out of what a master gives"),
     ARGS_END,
 };
 static const arg_t docker_args[] = {
-    { "interfaces", ARG_ANY, "null", "Only addresses of this interface of the hosts, or of a list of them" },
-    { "cidrs", ARG_ANY, "null", "Only addresses in this network, or a list of them" },
-    { "with_container_id", ARG_BOOL, "false", "Pairs of an address and the container's id instead" },
+    ARG("interfaces", ARG_ANY, "null", "Only addresses of this interface of the hosts, or of a list of them"),
+    ARG("cidrs", ARG_ANY, "null", "Only addresses in this network, or a list of them"),
+    ARG("with_container_id", ARG_BOOL, "false", "Pairs of an address and the container's id instead"),
     ARGS_END,
 };
-static const arg_t fun_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "The name" }, ARGS_END };
+static const arg_t fun_args[] = { ARG("fun", ARG_STR, ARG_REQUIRED, "The name"), ARGS_END };
 
 static const func_t funcs[] = {
     { "delete", mine_delete, fun_args, 0,

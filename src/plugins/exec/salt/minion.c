@@ -145,7 +145,7 @@ minion_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t kill_args[] = {
-    { "timeout", ARG_INT, "15", "Accepted for Salt's sake; the minion ends after this job" },
+    ARG("timeout", ARG_INT, "15", "Accepted for Salt's sake; the minion ends after this job"),
     ARGS_END,
 };
 

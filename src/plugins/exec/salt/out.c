@@ -108,12 +108,10 @@ out_html_format(call_ctx_t *ctx, py_t *args, fail_t *err)
 }
 
 static const arg_t format_args[] = {
-    { "data", ARG_ANY, ARG_REQUIRED, "The data" },
-    { "out", ARG_ANY, "\"nested\"", "The outputter" },
-    { "opts", ARG_ANY, "null",
-      "Options of the output (state_output, output_indent, color, ...), in place of the minion's" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "For the outputter: _retcode", "_retcode *" },
-    ARGS_END
+    ARG("data", ARG_ANY, ARG_REQUIRED, "The data"), ARG("out", ARG_ANY, "\"nested\"", "The outputter"),
+    ARG("opts", ARG_ANY, "null",
+        "Options of the output (state_output, output_indent, color, ...), in place of the minion's"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "For the outputter: _retcode", "_retcode *"), ARGS_END
 };
 
 static const func_t funcs[] = {

@@ -441,60 +441,60 @@ pillar_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* ---- table --------------------------------------------------------------------------------- */
 
 static const arg_t get_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "The key, with `delimiter` between the levels: pkg:apache" },
-    { "default", ARG_ANY, "\"" NOT_SET "\"", "Returned when there is no such key; \"\" unless given" },
-    { "merge", ARG_ANY, "false", "Lay the pillar's value over the default, both dicts or both lists" },
-    { "merge_nested_lists", ARG_ANY, "null",
-      "Join lists inside instead of replacing them; pillar_merge_lists "
-      "unless given" },
-    { "delimiter", ARG_ANY, "\":\"", "What separates the levels of the key" },
-    { "pillarenv", ARG_ANY, "null",
-      "Compile the pillar of this environment instead of using the one in memory" },
-    { "saltenv", ARG_ANY, "null", "The same where pillarenv_from_saltenv is on" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "The key, with `delimiter` between the levels: pkg:apache"),
+    ARG("default", ARG_ANY, "\"" NOT_SET "\"", "Returned when there is no such key; \"\" unless given"),
+    ARG("merge", ARG_ANY, "false", "Lay the pillar's value over the default, both dicts or both lists"),
+    ARG("merge_nested_lists", ARG_ANY, "null",
+        "Join lists inside instead of replacing them; pillar_merge_lists "
+        "unless given"),
+    ARG("delimiter", ARG_ANY, "\":\"", "What separates the levels of the key"),
+    ARG("pillarenv", ARG_ANY, "null",
+        "Compile the pillar of this environment instead of using the one in memory"),
+    ARG("saltenv", ARG_ANY, "null", "The same where pillarenv_from_saltenv is on"),
     ARGS_END,
 };
 
 static const arg_t items_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "Keys: then the same as pillar.item" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "pillar: override, pillar_enc: its renderer, pillarenv, saltenv",
-      "pillar pillar_enc pillarenv saltenv" },
+    ARG("args", ARG_ANY, ARG_STAR, "Keys: then the same as pillar.item"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "pillar: override, pillar_enc: its renderer, pillarenv, saltenv",
+        "pillar pillar_enc pillarenv saltenv"),
     ARGS_END,
 };
 
 static const arg_t item_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "Keys, with `delimiter` between the levels" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, pillarenv, saltenv",
-      "default delimiter pillarenv saltenv" },
+    ARG("args", ARG_ANY, ARG_STAR, "Keys, with `delimiter` between the levels"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, pillarenv, saltenv",
+        "default delimiter pillarenv saltenv"),
     ARGS_END,
 };
 
-static const arg_t raw_args[] = { { "key", ARG_ANY, "null", "Only what is below this key" }, ARGS_END };
+static const arg_t raw_args[] = { ARG("key", ARG_ANY, "null", "Only what is below this key"), ARGS_END };
 
 static const arg_t keys_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "The key of a dict, with `delimiter` between the levels" },
-    { "delimiter", ARG_ANY, "\":\"", "What separates the levels of the key" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "The key of a dict, with `delimiter` between the levels"),
+    ARG("delimiter", ARG_ANY, "\":\"", "What separates the levels of the key"),
     ARGS_END,
 };
 
 static const arg_t ext_args[] = {
-    { "external", ARG_ANY, ARG_REQUIRED, "One entry of ext_pillar: {name: arguments}" },
-    { "pillar", ARG_ANY, "null", "Override" },
+    ARG("external", ARG_ANY, ARG_REQUIRED, "One entry of ext_pillar: {name: arguments}"),
+    ARG("pillar", ARG_ANY, "null", "Override"),
     ARGS_END,
 };
 
 static const arg_t file_exists_args[] = {
-    { "path", ARG_ANY, ARG_REQUIRED, "A path below pillar_roots" },
-    { "saltenv", ARG_ANY, "null", "Look in this environment only" },
+    ARG("path", ARG_ANY, ARG_REQUIRED, "A path below pillar_roots"),
+    ARG("saltenv", ARG_ANY, "null", "Look in this environment only"),
     ARGS_END,
 };
 
 static const arg_t filter_by_args[] = {
-    { "lookup_dict", ARG_ANY, ARG_REQUIRED,
-      "What to choose from; its keys are globs over the pillar's value" },
-    { "pillar", ARG_ANY, ARG_REQUIRED, "The pillar key whose value chooses" },
-    { "merge", ARG_ANY, "null", "A dict laid over what was chosen" },
-    { "default", ARG_ANY, "\"default\"", "The key of lookup_dict when nothing fits" },
-    { "base", ARG_ANY, "null", "The key of lookup_dict over which the chosen value is laid" },
+    ARG("lookup_dict", ARG_ANY, ARG_REQUIRED,
+        "What to choose from; its keys are globs over the pillar's value"),
+    ARG("pillar", ARG_ANY, ARG_REQUIRED, "The pillar key whose value chooses"),
+    ARG("merge", ARG_ANY, "null", "A dict laid over what was chosen"),
+    ARG("default", ARG_ANY, "\"default\"", "The key of lookup_dict when nothing fits"),
+    ARG("base", ARG_ANY, "null", "The key of lookup_dict over which the chosen value is laid"),
     ARGS_END,
 };
 

@@ -185,26 +185,24 @@ publish_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 #define TARGET_ARGS                                                                                          \
-    { "tgt", ARG_ANY, ARG_REQUIRED, "The minions" },                                                         \
-        { "fun", ARG_STR, ARG_REQUIRED, "The function, or several with commas between" },                    \
-        { "arg", ARG_ANY, "null",                                                                            \
-          "Its argument or a list of them; NAME=VALUE is a keyword. With several functions: "                \
-          "a text for each" },                                                                               \
-        { "tgt_type", ARG_STR, "\"glob\"", "The kind of target" },                                           \
-        { "returner", ARG_STR, "\"\"", "Returners that the minions use as well" },                           \
-    {                                                                                                        \
-        "timeout", ARG_INT, "5", "Seconds to wait for minions that have not returned"                        \
-    }
+    ARG("tgt", ARG_ANY, ARG_REQUIRED, "The minions"),                                                        \
+        ARG("fun", ARG_STR, ARG_REQUIRED, "The function, or several with commas between"),                   \
+        ARG("arg", ARG_ANY, "null",                                                                          \
+            "Its argument or a list of them; NAME=VALUE is a keyword. With several functions: "              \
+            "a text for each"),                                                                              \
+        ARG("tgt_type", ARG_STR, "\"glob\"", "The kind of target"),                                          \
+        ARG("returner", ARG_STR, "\"\"", "Returners that the minions use as well"),                          \
+        ARG("timeout", ARG_INT, "5", "Seconds to wait for minions that have not returned")
 static const arg_t publish_args[] = {
     TARGET_ARGS,
-    { "via_master", ARG_STR, "null", "The master to ask, of several" },
+    ARG("via_master", ARG_STR, "null", "The master to ask, of several"),
     ARGS_END,
 };
 static const arg_t full_args[] = { TARGET_ARGS, ARGS_END };
 static const arg_t runner_args[] = {
-    { "fun", ARG_STR, ARG_REQUIRED, "The runner's function" },
-    { "arg", ARG_ANY, "null", "Its argument or a list of them; NAME=VALUE is a keyword" },
-    { "timeout", ARG_INT, "5", "Seconds to wait, at least a minute" },
+    ARG("fun", ARG_STR, ARG_REQUIRED, "The runner's function"),
+    ARG("arg", ARG_ANY, "null", "Its argument or a list of them; NAME=VALUE is a keyword"),
+    ARG("timeout", ARG_INT, "5", "Seconds to wait, at least a minute"),
     ARGS_END,
 };
 

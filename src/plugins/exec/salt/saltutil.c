@@ -360,45 +360,45 @@ saltutil_mmodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t jid_args[] = {
-    { "jid", ARG_ANY, ARG_REQUIRED, "The job's id" },
+    ARG("jid", ARG_ANY, ARG_REQUIRED, "The job's id"),
     ARGS_END,
 };
 static const arg_t signal_args[] = {
-    { "jid", ARG_ANY, ARG_REQUIRED, "The job's id" },
-    { "sig", ARG_INT, ARG_REQUIRED, "Number of the signal" },
+    ARG("jid", ARG_ANY, ARG_REQUIRED, "The job's id"),
+    ARG("sig", ARG_INT, ARG_REQUIRED, "Number of the signal"),
     ARGS_END,
 };
 static const arg_t fun_args[] = {
-    { "fun", ARG_STR, ARG_REQUIRED, "A function, or a glob" },
+    ARG("fun", ARG_STR, ARG_REQUIRED, "A function, or a glob"),
     ARGS_END,
 };
 static const arg_t kwargs_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "refresh_pillar: also refresh pillar, True unless given" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "refresh_pillar: also refresh pillar, True unless given"),
     ARGS_END,
 };
 static const arg_t modules_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "async: False waits until it is done" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "async: False waits until it is done"),
     ARGS_END,
 };
 static const arg_t pillar_args[] = {
-    { "wait", ARG_BOOL, "false", "Return when the new pillar is there" },
-    { "timeout", ARG_INT, "30", "Seconds to wait at most" },
-    { "clean_cache", ARG_BOOL, "true", "Drop what is cached" },
+    ARG("wait", ARG_BOOL, "false", "Return when the new pillar is there"),
+    ARG("timeout", ARG_INT, "30", "Seconds to wait at most"),
+    ARG("clean_cache", ARG_BOOL, "true", "Drop what is cached"),
     ARGS_END,
 };
 static const arg_t mmodule_args[] = {
-    { "saltenv", ARG_STR, ARG_REQUIRED, "Accepted for Salt's sake" },
-    { "fun", ARG_STR, ARG_REQUIRED, "The function to call" },
-    { "args", ARG_ANY, ARG_STAR, "Its arguments" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its keyword arguments" },
+    ARG("saltenv", ARG_STR, ARG_REQUIRED, "Accepted for Salt's sake"),
+    ARG("fun", ARG_STR, ARG_REQUIRED, "The function to call"),
+    ARG("args", ARG_ANY, ARG_STAR, "Its arguments"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its keyword arguments"),
     ARGS_END,
 };
 static const arg_t update_args[] = {
-    { "version", ARG_ANY, "null", "Not used" },
+    ARG("version", ARG_ANY, "null", "Not used"),
     ARGS_END,
 };
 static const arg_t hours_args[] = {
-    { "hours", ARG_INT, "24", "Remove what is older" },
+    ARG("hours", ARG_INT, "24", "Remove what is older"),
     ARGS_END,
 };
 static const func_t funcs[] = {

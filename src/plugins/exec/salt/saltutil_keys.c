@@ -80,7 +80,7 @@ saltutil_revoke_auth(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 }
 
 static const arg_t revoke_args[] = {
-    { "preserve_minion_cache", ARG_BOOL, "false", "Let the master keep what it knows of this minion" },
+    ARG("preserve_minion_cache", ARG_BOOL, "false", "Let the master keep what it knows of this minion"),
     ARGS_END,
 };
 

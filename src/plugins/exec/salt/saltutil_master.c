@@ -118,31 +118,31 @@ saltutil_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t cmd_args[] = {
-    { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },
-    { "fun", ARG_STR, ARG_REQUIRED, "Which function" },
-    { "arg", ARG_LIST, "[]", "Its arguments" },
-    { "timeout", ARG_ANY, "null", "Seconds without news until the wait ends" },
-    { "tgt_type", ARG_STR, "\"glob\"", "glob, list, grain, compound and so on" },
-    { "ret", ARG_STR, "\"\"", "Returners, files in Python on the minions, that get each return too" },
-    { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
-    { "ssh", ARG_BOOL, "false", "Refused: there is no salt-ssh" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "subset, batch, metadata, delimiter" },
+    ARG("tgt", ARG_ANY, ARG_REQUIRED, "Which minions"),
+    ARG("fun", ARG_STR, ARG_REQUIRED, "Which function"),
+    ARG("arg", ARG_LIST, "[]", "Its arguments"),
+    ARG("timeout", ARG_ANY, "null", "Seconds without news until the wait ends"),
+    ARG("tgt_type", ARG_STR, "\"glob\"", "glob, list, grain, compound and so on"),
+    ARG("ret", ARG_STR, "\"\"", "Returners, files in Python on the minions, that get each return too"),
+    ARG("kwarg", ARG_DICT, "null", "Its keyword arguments"),
+    ARG("ssh", ARG_BOOL, "false", "Refused: there is no salt-ssh"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "subset, batch, metadata, delimiter"),
     ARGS_END,
 };
 static const arg_t runner_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The runner's function" },
-    { "arg", ARG_LIST, "null", "Its arguments" },
-    { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
-    { "full_return", ARG_BOOL, "false", "Return the outcome with jid and retcode" },
-    { "saltenv", ARG_STR, "\"base\"", "Accepted for Salt's sake" },
-    { "jid", ARG_STR, "null", "Accepted for Salt's sake" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "More keyword arguments" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The runner's function"),
+    ARG("arg", ARG_LIST, "null", "Its arguments"),
+    ARG("kwarg", ARG_DICT, "null", "Its keyword arguments"),
+    ARG("full_return", ARG_BOOL, "false", "Return the outcome with jid and retcode"),
+    ARG("saltenv", ARG_STR, "\"base\"", "Accepted for Salt's sake"),
+    ARG("jid", ARG_STR, "null", "Accepted for Salt's sake"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "More keyword arguments"),
     ARGS_END,
 };
 static const arg_t wheel_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The wheel's function" },
-    { "args", ARG_ANY, ARG_STAR, "Its arguments" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its keyword arguments" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The wheel's function"),
+    ARG("args", ARG_ANY, ARG_STAR, "Its arguments"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its keyword arguments"),
     ARGS_END,
 };
 

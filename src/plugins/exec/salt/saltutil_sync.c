@@ -267,19 +267,17 @@ saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 /* ---- table -------------------------------------------------------------------------------- */
 
 #define ROW_ENV                                                                                              \
-    ROW("saltenv", ARG_ANY, "null", "Environments of the file server; by default those of the top file")
+    ARG("saltenv", ARG_ANY, "null", "Environments of the file server; by default those of the top file")
 #define ROWS_LISTS                                                                                           \
-    { "extmod_whitelist", ARG_ANY, "null", "Only these: names with commas, or lists by kind" },              \
-    {                                                                                                        \
-        "extmod_blacklist", ARG_ANY, "null", "Not these: names with commas, or lists by kind"                \
-    }
+    ARG("extmod_whitelist", ARG_ANY, "null", "Only these: names with commas, or lists by kind"),             \
+        ARG("extmod_blacklist", ARG_ANY, "null", "Not these: names with commas, or lists by kind")
 #define ROW_CLEAN                                                                                            \
-    ROW("clean_pillar_cache", ARG_BOOL, "false", "Accepted: a refresh compiles the pillar anew in any case")
+    ARG("clean_pillar_cache", ARG_BOOL, "false", "Accepted: a refresh compiles the pillar anew in any case")
 static const arg_t sync_args[] = {
-    ROW_ENV, { "refresh", ARG_BOOL, "true", "Refresh afterwards" }, ROWS_LISTS, ROW_CLEAN, ARGS_END,
+    ROW_ENV, ARG("refresh", ARG_BOOL, "true", "Refresh afterwards"), ROWS_LISTS, ROW_CLEAN, ARGS_END,
 };
 static const arg_t sync_quiet_args[] = {
-    ROW_ENV, { "refresh", ARG_BOOL, "false", "Refresh afterwards" }, ROWS_LISTS, ROW_CLEAN, ARGS_END,
+    ROW_ENV, ARG("refresh", ARG_BOOL, "false", "Refresh afterwards"), ROWS_LISTS, ROW_CLEAN, ARGS_END,
 };
 static const arg_t sync_sdb_args[] = {
     ROW_ENV,

@@ -544,57 +544,57 @@ schedule_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 #define MORE                                                                                                 \
-    ROW("kwargs", ARG_DICT, ARG_STARSTAR,                                                                    \
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR,                                                                    \
         "test=True: only say what would be done; persist=False: not kept in "                                \
         "_schedule.conf; offline=True: change only that file")
 
 static const arg_t list_args[] = {
-    { "show_all", ARG_BOOL, "false", "Jobs whose names begin with __ too" },
-    { "show_disabled", ARG_BOOL, "true", "Disabled jobs too" },
-    { "where", ARG_ANY, "null", "opts or pillar: only jobs from there" },
-    { "return_yaml", ARG_BOOL, "true", "As YAML text, with `saved`" },
-    { "offline", ARG_BOOL, "false", "What _schedule.conf holds" },
+    ARG("show_all", ARG_BOOL, "false", "Jobs whose names begin with __ too"),
+    ARG("show_disabled", ARG_BOOL, "true", "Disabled jobs too"),
+    ARG("where", ARG_ANY, "null", "opts or pillar: only jobs from there"),
+    ARG("return_yaml", ARG_BOOL, "true", "As YAML text, with `saved`"),
+    ARG("offline", ARG_BOOL, "false", "What _schedule.conf holds"),
     ARGS_END,
 };
 static const arg_t is_enabled_args[] = {
-    { "name", ARG_ANY, "null", "The job's name; none: the schedule" },
+    ARG("name", ARG_ANY, "null", "The job's name; none: the schedule"),
     ARGS_END,
 };
 static const arg_t name_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
     MORE,
     ARGS_END,
 };
 static const arg_t item_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR,
-      "function, job_args, job_kwargs, seconds, minutes, hours, days, when, cron, once, once_fmt, splay, "
-      "range, skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, "
-      "return_job, metadata, jid_include; and test, persist, offline" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR,
+        "function, job_args, job_kwargs, seconds, minutes, hours, days, when, cron, once, once_fmt, splay, "
+        "range, skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, "
+        "return_job, metadata, jid_include; and test, persist, offline"),
     ARGS_END,
 };
 static const arg_t only_more_args[] = { MORE, ARGS_END };
 static const arg_t run_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "force", ARG_BOOL, "false", "Run it although it is disabled" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("force", ARG_BOOL, "false", "Run it although it is disabled"),
     ARGS_END,
 };
 static const arg_t skip_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "current_time", ARG_STR, ARG_REQUIRED, "When it is not to run, in local time" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "time_fmt: strptime's format of times, else %Y-%m-%dT%H:%M:%S" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("current_time", ARG_STR, ARG_REQUIRED, "When it is not to run, in local time"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "time_fmt: strptime's format of times, else %Y-%m-%dT%H:%M:%S"),
     ARGS_END,
 };
 static const arg_t postpone_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "current_time", ARG_STR, ARG_REQUIRED, "When it is not to run, in local time" },
-    { "new_time", ARG_STR, ARG_REQUIRED, "When it is to run instead" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "time_fmt: strptime's format of times, else %Y-%m-%dT%H:%M:%S" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("current_time", ARG_STR, ARG_REQUIRED, "When it is not to run, in local time"),
+    ARG("new_time", ARG_STR, ARG_REQUIRED, "When it is to run instead"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "time_fmt: strptime's format of times, else %Y-%m-%dT%H:%M:%S"),
     ARGS_END,
 };
 static const arg_t status_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "time_fmt", ARG_STR, "\"%Y-%m-%dT%H:%M:%S\"", "strftime's format of times" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("time_fmt", ARG_STR, "\"%Y-%m-%dT%H:%M:%S\"", "strftime's format of times"),
     ARGS_END,
 };
 

@@ -88,9 +88,9 @@ schedule_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t copy_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "target", ARG_STR, ARG_REQUIRED, "The minions, as a glob" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "test=True: only say what would be done" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("target", ARG_STR, ARG_REQUIRED, "The minions, as a glob"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "test=True: only say what would be done"),
     ARGS_END,
 };
 

@@ -374,74 +374,74 @@ slsutil_findup(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 #define LISTS_ROW                                                                                            \
-    ROW("merge_lists", ARG_ANY, "false", "Extend lists by what they lack instead of replacing them")
+    ARG("merge_lists", ARG_ANY, "false", "Extend lists by what they lack instead of replacing them")
 #define STRATEGY_ROW                                                                                         \
-    ROW("strategy", ARG_ANY, "\"smart\"", "recurse, list, aggregate, overwrite, none or smart")
-#define RENDERER_ROW ROW("renderer", ARG_ANY, "\"yaml\"", "Decides what smart means")
-#define ENV_ROW      ROW("saltenv", ARG_ANY, "\"base\"", "The environment")
-#define TREE_ROW     ROW("path", ARG_ANY, ARG_REQUIRED, "A path in the state tree")
+    ARG("strategy", ARG_ANY, "\"smart\"", "recurse, list, aggregate, overwrite, none or smart")
+#define RENDERER_ROW ARG("renderer", ARG_ANY, "\"yaml\"", "Decides what smart means")
+#define ENV_ROW      ARG("saltenv", ARG_ANY, "\"base\"", "The environment")
+#define TREE_ROW     ARG("path", ARG_ANY, ARG_REQUIRED, "A path in the state tree")
 static const arg_t update_args[] = {
-    { "dest", ARG_ANY, ARG_REQUIRED, "The mapping that changes" },
-    { "upd", ARG_ANY, ARG_REQUIRED, "What is laid over it" },
-    { "recursive_update", ARG_ANY, "true", "At all depths" },
+    ARG("dest", ARG_ANY, ARG_REQUIRED, "The mapping that changes"),
+    ARG("upd", ARG_ANY, ARG_REQUIRED, "What is laid over it"),
+    ARG("recursive_update", ARG_ANY, "true", "At all depths"),
     LISTS_ROW,
     ARGS_END,
 };
 static const arg_t merge_args[] = {
-    { "obj_a", ARG_ANY, ARG_REQUIRED, "The mapping that is laid over" },
-    { "obj_b", ARG_ANY, ARG_REQUIRED, "What is laid over it" },
+    ARG("obj_a", ARG_ANY, ARG_REQUIRED, "The mapping that is laid over"),
+    ARG("obj_b", ARG_ANY, ARG_REQUIRED, "What is laid over it"),
     STRATEGY_ROW,
     RENDERER_ROW,
     LISTS_ROW,
     ARGS_END,
 };
 static const arg_t merge_all_args[] = {
-    { "lst", ARG_ANY, ARG_REQUIRED, "The mappings, the strongest last" },
+    ARG("lst", ARG_ANY, ARG_REQUIRED, "The mappings, the strongest last"),
     STRATEGY_ROW,
     RENDERER_ROW,
     LISTS_ROW,
     ARGS_END,
 };
 static const arg_t renderer_args[] = {
-    { "path", ARG_ANY, "null", "A URL (salt://...) or an absolute path" },
-    { "string", ARG_ANY, "null", "A text instead of a file" },
-    { "default_renderer", ARG_ANY, "\"jinja|yaml\"", "The renderers when the text has no #! line" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, sls, context, and more variables for the template" },
+    ARG("path", ARG_ANY, "null", "A URL (salt://...) or an absolute path"),
+    ARG("string", ARG_ANY, "null", "A text instead of a file"),
+    ARG("default_renderer", ARG_ANY, "\"jinja|yaml\"", "The renderers when the text has no #! line"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, sls, context, and more variables for the template"),
     ARGS_END,
 };
 static const arg_t serialize_args[] = {
-    { "serializer", ARG_ANY, ARG_REQUIRED, "json, yaml, python or configparser" },
-    { "obj", ARG_ANY, ARG_REQUIRED, "The value" },
-    { "mod_kwargs", ARG_ANY, ARG_STARSTAR, "Options of the serializer, such as indent" },
+    ARG("serializer", ARG_ANY, ARG_REQUIRED, "json, yaml, python or configparser"),
+    ARG("obj", ARG_ANY, ARG_REQUIRED, "The value"),
+    ARG("mod_kwargs", ARG_ANY, ARG_STARSTAR, "Options of the serializer, such as indent"),
     ARGS_END,
 };
 static const arg_t deserialize_args[] = {
-    { "serializer", ARG_ANY, ARG_REQUIRED, "json or yaml" },
-    { "stream_or_string", ARG_ANY, ARG_REQUIRED, "The text" },
-    { "mod_kwargs", ARG_ANY, ARG_STARSTAR, "Options of the serializer" },
+    ARG("serializer", ARG_ANY, ARG_REQUIRED, "json or yaml"),
+    ARG("stream_or_string", ARG_ANY, ARG_REQUIRED, "The text"),
+    ARG("mod_kwargs", ARG_ANY, ARG_STARSTAR, "Options of the serializer"),
     ARGS_END,
 };
 static const arg_t banner_args[] = {
-    { "width", ARG_ANY, "72", "Characters in a line" },
-    { "commentchar", ARG_ANY, "\"#\"", "What begins a comment" },
-    { "borderchar", ARG_ANY, "\"#\"", "The character of the border" },
-    { "blockstart", ARG_ANY, "null", "A line before the banner" },
-    { "blockend", ARG_ANY, "null", "A line behind the banner" },
-    { "title", ARG_ANY, "null", "Centered at the top" },
-    { "text", ARG_ANY, "null", "At the bottom, from the left" },
-    { "newline", ARG_ANY, "false", "End with a line break" },
+    ARG("width", ARG_ANY, "72", "Characters in a line"),
+    ARG("commentchar", ARG_ANY, "\"#\"", "What begins a comment"),
+    ARG("borderchar", ARG_ANY, "\"#\"", "The character of the border"),
+    ARG("blockstart", ARG_ANY, "null", "A line before the banner"),
+    ARG("blockend", ARG_ANY, "null", "A line behind the banner"),
+    ARG("title", ARG_ANY, "null", "Centered at the top"),
+    ARG("text", ARG_ANY, "null", "At the bottom, from the left"),
+    ARG("newline", ARG_ANY, "false", "End with a line break"),
     ARGS_END,
 };
 static const arg_t boolstr_args[] = {
-    { "value", ARG_ANY, ARG_REQUIRED, "What is true or false" },
-    { "true", ARG_ANY, "\"true\"", "Returned when it is true" },
-    { "false", ARG_ANY, "\"false\"", "Returned when it is false" },
+    ARG("value", ARG_ANY, ARG_REQUIRED, "What is true or false"),
+    ARG("true", ARG_ANY, "\"true\"", "Returned when it is true"),
+    ARG("false", ARG_ANY, "\"false\"", "Returned when it is false"),
     ARGS_END,
 };
 static const arg_t path_args[] = { TREE_ROW, ENV_ROW, ARGS_END };
 static const arg_t findup_args[] = {
-    { "startpath", ARG_ANY, ARG_REQUIRED, "Where to begin; an empty text is the root" },
-    { "filenames", ARG_ANY, ARG_REQUIRED, "A name, or several" },
+    ARG("startpath", ARG_ANY, ARG_REQUIRED, "Where to begin; an empty text is the root"),
+    ARG("filenames", ARG_ANY, ARG_REQUIRED, "A name, or several"),
     ENV_ROW,
     ARGS_END,
 };

@@ -581,9 +581,9 @@ is_anagram(const char *a, const char *b)
 static int
 single_check(call_ctx_t *ctx, const char *fun, const json_t *kwargs, fail_t *err)
 {
-    static const arg_t own_args[] = { { "test", ARG_ANY, "null", "" },
-                                      { "queue", ARG_ANY, "null", "" },
-                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "", STATE_RUN_WORDS },
+    static const arg_t own_args[] = { ARG("test", ARG_ANY, "null", "As of state.single"),
+                                      ARG("queue", ARG_ANY, "null", "The same"),
+                                      ARG("kwargs", ARG_ANY, ARG_STARSTAR, "The same", STATE_RUN_WORDS),
                                       ARGS_END };
     static const func_t own = { .name = "single", .args = own_args };
     fail_auto_t none = FAIL_INIT;
@@ -694,7 +694,7 @@ state_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-#define KEYWORD(name, dflt, ...) ROW(name, ARG_ANY, dflt, __VA_ARGS__)
+#define KEYWORD(name, dflt, ...) ARG(name, ARG_ANY, dflt, __VA_ARGS__)
 #define ROW_TEST                 KEYWORD("test", "null", "Only say what would be done")
 #define ROW_QUEUE                                                                                            \
     KEYWORD("queue", "null", "Wait for other state runs instead of refusing; a number: while fewer wait")
@@ -745,26 +745,26 @@ static const arg_t sls_id_args[] = {
     ARGS_END,
 };
 static const arg_t high_args[] = {
-    { "data", ARG_DICT, ARG_REQUIRED, "High data: {ID: {state: [function, {argument: value}]}}" },
+    ARG("data", ARG_DICT, ARG_REQUIRED, "High data: {ID: {state: [function, {argument: value}]}}"),
     ROW_TEST,
     ROW_QUEUE,
     ROW_KWARGS,
     ARGS_END,
 };
 static const arg_t low_args[] = {
-    { "data", ARG_DICT, ARG_REQUIRED, "A low chunk: {state, fun, name, arguments}" },
+    ARG("data", ARG_DICT, ARG_REQUIRED, "A low chunk: {state, fun, name, arguments}"),
     ROW_QUEUE,
     ROW_KWARGS,
     ARGS_END,
 };
 static const arg_t template_args[] = {
-    { "tem", ARG_STR, ARG_REQUIRED, "Path of the SLS file on this host, or its text" },
+    ARG("tem", ARG_STR, ARG_REQUIRED, "Path of the SLS file on this host, or its text"),
     ROW_QUEUE,
     ROW_KWARGS,
     ARGS_END,
 };
 static const arg_t single_args[] = {
-    { "fun", ARG_STR, ARG_REQUIRED, "The state function, such as pkg.installed" },
+    ARG("fun", ARG_STR, ARG_REQUIRED, "The state function, such as pkg.installed"),
     KEYWORD("name", ARG_REQUIRED, "Its name argument"),
     ROW_TEST,
     ROW_QUEUE,
@@ -772,7 +772,7 @@ static const arg_t single_args[] = {
     ARGS_END,
 };
 static const arg_t running_args[] = {
-    { "concurrent", ARG_BOOL, "false", "Find nothing" },
+    ARG("concurrent", ARG_BOOL, "false", "Find nothing"),
     ARGS_END,
 };
 

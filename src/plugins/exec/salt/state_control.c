@@ -235,22 +235,22 @@ state_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 /* ---- table --------------------------------------------------------------------------------- */
 
 static const arg_t id_args[] = {
-    { "jid", ARG_ANY, ARG_REQUIRED, "The job of the run" },
-    { "state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one" },
+    ARG("jid", ARG_ANY, ARG_REQUIRED, "The job of the run"),
+    ARG("state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one"),
     ARGS_END,
 };
 static const arg_t pause_args[] = {
-    { "jid", ARG_ANY, ARG_REQUIRED, "The job of the run" },
-    { "state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one" },
-    { "duration", ARG_INT, "null", "Seconds; none: until state.resume" },
+    ARG("jid", ARG_ANY, ARG_REQUIRED, "The job of the run"),
+    ARG("state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one"),
+    ARG("duration", ARG_INT, "null", "Seconds; none: until state.resume"),
     ARGS_END,
 };
 static const arg_t jid_args[] = {
-    { "jid", ARG_ANY, "null", "A job, or a list of them; none: all" },
+    ARG("jid", ARG_ANY, "null", "A job, or a list of them; none: all"),
     ARGS_END,
 };
 static const arg_t states_args[] = {
-    { "states", ARG_ANY, ARG_REQUIRED, "`highstate`, SLS or state functions, with commas or as a list" },
+    ARG("states", ARG_ANY, ARG_REQUIRED, "`highstate`, SLS or state functions, with commas or as a list"),
     ARGS_END,
 };
 

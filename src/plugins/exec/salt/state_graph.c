@@ -38,10 +38,10 @@ state_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t graph_args[] = {
-    { "mods", ARG_ANY, "null", "SLS, with commas or as a list; without them the top file's" },
-    { "format", ARG_STR, "\"text\"", PLAN_FORMATS },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, pillarenv, pillar, force",
-      "saltenv pillarenv pillar pillar_enc force" },
+    ARG("mods", ARG_ANY, "null", "SLS, with commas or as a list; without them the top file's"),
+    ARG("format", ARG_STR, "\"text\"", PLAN_FORMATS),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, pillarenv, pillar, force",
+        "saltenv pillarenv pillar pillar_enc force"),
     ARGS_END,
 };
 

@@ -157,17 +157,18 @@ state_run_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 }
 
 static const arg_t request_args[] = {
-    { "mods", ARG_ANY, "null", "SLS, with commas or as a list; none: those of the top file" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "As state.apply's; `name` of the request", STATE_APPLY_WORDS " name" },
+    ARG("mods", ARG_ANY, "null", "SLS, with commas or as a list; none: those of the top file"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "As state.apply's; `name` of the request",
+        STATE_APPLY_WORDS " name"),
     ARGS_END,
 };
 static const arg_t name_args[] = {
-    { "name", ARG_STR, "null", "One request; none: all" },
+    ARG("name", ARG_STR, "null", "One request; none: all"),
     ARGS_END,
 };
 static const arg_t run_args[] = {
-    { "name", ARG_STR, "\"default\"", "The request" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "More arguments of state.apply", STATE_APPLY_WORDS },
+    ARG("name", ARG_STR, "\"default\"", "The request"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "More arguments of state.apply", STATE_APPLY_WORDS),
     ARGS_END,
 };
 

@@ -266,17 +266,16 @@ state_id_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define QUEUE ROW("queue", ARG_ANY, "null", "Wait for other state runs instead of refusing")
-#define TEST  ROW("test", ARG_ANY, "null", "As if in test mode")
+#define QUEUE ARG("queue", ARG_ANY, "null", "Wait for other state runs instead of refusing")
+#define TEST  ARG("test", ARG_ANY, "null", "As if in test mode")
 #define KWARGS                                                                                               \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, pillarenv, pillar, force, concurrent", STATE_APPLY_WORDS)
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, pillarenv, pillar, force, concurrent", STATE_APPLY_WORDS)
 
 static const arg_t show_args[] = { QUEUE, KWARGS, ARGS_END };
-static const arg_t mods_args[] = {
-    { "mods", ARG_ANY, ARG_REQUIRED, "SLS, with commas or as a list" }, TEST, QUEUE, KWARGS, ARGS_END
-};
-static const arg_t id_args[] = { { "ids", ARG_ANY, ARG_REQUIRED, "IDs, with commas or as a list" },
-                                 { "mods", ARG_ANY, ARG_REQUIRED, "SLS, with commas or as a list" },
+static const arg_t mods_args[] = { ARG("mods", ARG_ANY, ARG_REQUIRED, "SLS, with commas or as a list"), TEST,
+                                   QUEUE, KWARGS, ARGS_END };
+static const arg_t id_args[] = { ARG("ids", ARG_ANY, ARG_REQUIRED, "IDs, with commas or as a list"),
+                                 ARG("mods", ARG_ANY, ARG_REQUIRED, "SLS, with commas or as a list"),
                                  TEST,
                                  QUEUE,
                                  KWARGS,

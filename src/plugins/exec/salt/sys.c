@@ -260,16 +260,16 @@ sys_reload_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t names_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "Modules, functions or globs; all when there are none" },
+    ARG("args", ARG_ANY, ARG_STAR, "Modules, functions or globs; all when there are none"),
     ARGS_END,
 };
 static const arg_t functions_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "Modules, functions or globs; all when there are none" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Not used" },
+    ARG("args", ARG_ANY, ARG_STAR, "Modules, functions or globs; all when there are none"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Not used"),
     ARGS_END,
 };
 static const arg_t argspec_args[] = {
-    { "module", ARG_STR, "\"\"", "A module, a function or a glob" },
+    ARG("module", ARG_STR, "\"\"", "A module, a function or a glob"),
     ARGS_END,
 };
 

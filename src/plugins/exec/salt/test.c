@@ -614,74 +614,74 @@ test_module_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 /* ---- table --------------------------------------------------------------------------------- */
 
 static const arg_t text_args[] = {
-    { "text", ARG_ANY, ARG_REQUIRED, "What to send back" },
+    ARG("text", ARG_ANY, ARG_REQUIRED, "What to send back"),
     ARGS_END,
 };
 static const arg_t data_args[] = {
-    { "data", ARG_ANY, ARG_REQUIRED, "What to return" },
+    ARG("data", ARG_ANY, ARG_REQUIRED, "What to return"),
     ARGS_END,
 };
 static const arg_t any_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "Any positional arguments" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Any keyword arguments" },
+    ARG("args", ARG_ANY, ARG_STAR, "Any positional arguments"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Any keyword arguments"),
     ARGS_END,
 };
 static const arg_t kwarg_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Any keyword arguments" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Any keyword arguments"),
     ARGS_END,
 };
 static const arg_t retcode_args[] = {
-    { "code", ARG_INT, "42", "The exit code of the job" },
+    ARG("code", ARG_INT, "42", "The exit code of the job"),
     ARGS_END,
 };
 static const arg_t sleep_args[] = {
-    { "length", ARG_ANY, ARG_REQUIRED, "Seconds; fractions are cut off" },
+    ARG("length", ARG_ANY, ARG_REQUIRED, "Seconds; fractions are cut off"),
     ARGS_END,
 };
 static const arg_t rand_sleep_args[] = {
-    { "max", ARG_INT, "60", "The most seconds to sleep" },
+    ARG("max", ARG_INT, "60", "The most seconds to sleep"),
     ARGS_END,
 };
 static const arg_t fib_args[] = {
-    { "num", ARG_INT, ARG_REQUIRED, "Which Fibonacci number" },
+    ARG("num", ARG_INT, ARG_REQUIRED, "Which Fibonacci number"),
     ARGS_END,
 };
 static const arg_t collatz_args[] = {
-    { "start", ARG_INT, ARG_REQUIRED, "The number to start from" },
+    ARG("start", ARG_INT, ARG_REQUIRED, "The number to start from"),
     ARGS_END,
 };
 static const arg_t random_hash_args[] = {
-    { "size", ARG_INT, "9999999999", "The largest number to draw" },
-    { "hash_type", ARG_STR, "null", "Digest; by default the configuration's hash_type" },
+    ARG("size", ARG_INT, "9999999999", "The largest number to draw"),
+    ARG("hash_type", ARG_STR, "null", "Digest; by default the configuration's hash_type"),
     ARGS_END,
 };
 static const arg_t cross_args[] = {
-    { "func", ARG_STR, ARG_REQUIRED, "The function to call" },
-    { "args", ARG_LIST, "null", "Its arguments" },
+    ARG("func", ARG_STR, ARG_REQUIRED, "The function to call"),
+    ARG("args", ARG_LIST, "null", "Its arguments"),
     ARGS_END,
 };
 static const arg_t try_args[] = {
-    { "module", ARG_STR, ARG_REQUIRED, "The function to call" },
-    { "return_try_exception", ARG_BOOL, "false", "Return the text of a failure instead of None" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments" },
+    ARG("module", ARG_STR, ARG_REQUIRED, "The function to call"),
+    ARG("return_try_exception", ARG_BOOL, "false", "Return the text of a failure instead of None"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"),
     ARGS_END,
 };
 static const arg_t exception_args[] = {
-    { "message", ARG_STR, "\"Test Exception\"", "The text of the exception" },
+    ARG("message", ARG_STR, "\"Test Exception\"", "The text of the exception"),
     ARGS_END,
 };
 static const arg_t assertion_args[] = {
-    { "assertion", ARG_ANY, ARG_REQUIRED, "Must be true" },
+    ARG("assertion", ARG_ANY, ARG_REQUIRED, "Must be true"),
     ARGS_END,
 };
 static const arg_t raise_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "A built-in exception, or one of salt.exceptions" },
-    { "args", ARG_ANY, ARG_STAR, "What the exception is made from" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Not used" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "A built-in exception, or one of salt.exceptions"),
+    ARG("args", ARG_ANY, ARG_STAR, "What the exception is made from"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Not used"),
     ARGS_END,
 };
 static const arg_t provider_args[] = {
-    { "module", ARG_STR, ARG_REQUIRED, "A module's name, such as service" },
+    ARG("module", ARG_STR, ARG_REQUIRED, "A module's name, such as service"),
     ARGS_END,
 };
 

@@ -175,21 +175,18 @@ exec_vault_clear_token_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return was < 0 ? was : 0;
 }
 
-#define PATH_ROW ROW("path", ARG_STR, ARG_REQUIRED, "Path of the secret: secret/my/secret")
+#define PATH_ROW ARG("path", ARG_STR, ARG_REQUIRED, "Path of the secret: secret/my/secret")
 #define DEFAULT_ROW                                                                                          \
-    ROW("default", ARG_ANY, "\"" NOT_SET "\"", "The result for what can't be read; else it is an error")
-static const arg_t read_args[] = { PATH_ROW,
-                                   { "key", ARG_ANY, "null", "One value of the secret; all by default" },
-                                   { "metadata", ARG_ANY, "false",
-                                     "With what a store of version 2 knows of it" },
-                                   DEFAULT_ROW,
-                                   ARGS_END };
+    ARG("default", ARG_ANY, "\"" NOT_SET "\"", "The result for what can't be read; else it is an error")
+static const arg_t read_args[] = {
+    PATH_ROW, ARG("key", ARG_ANY, "null", "One value of the secret; all by default"),
+    ARG("metadata", ARG_ANY, "false", "With what a store of version 2 knows of it"), DEFAULT_ROW, ARGS_END
+};
 static const arg_t list_args[] = { PATH_ROW, DEFAULT_ROW, ARGS_END };
-static const arg_t write_args[] = { PATH_ROW, { "kwargs", ARG_ANY, ARG_STARSTAR, "The values" }, ARGS_END };
-static const arg_t raw_args[] = { PATH_ROW, { "raw", ARG_ANY, ARG_REQUIRED, "What is written" }, ARGS_END };
+static const arg_t write_args[] = { PATH_ROW, ARG("kwargs", ARG_ANY, ARG_STARSTAR, "The values"), ARGS_END };
+static const arg_t raw_args[] = { PATH_ROW, ARG("raw", ARG_ANY, ARG_REQUIRED, "What is written"), ARGS_END };
 static const arg_t delete_args[] = { PATH_ROW, ARGS_END };
-static const arg_t destroy_args[] = { PATH_ROW,
-                                      { "args", ARG_ANY, ARG_STAR, "Numbers of versions" },
+static const arg_t destroy_args[] = { PATH_ROW, ARG("args", ARG_ANY, ARG_STAR, "Numbers of versions"),
                                       ARGS_END };
 
 static const func_t funcs[] = {

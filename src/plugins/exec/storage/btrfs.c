@@ -562,36 +562,34 @@ btrfs_properties(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static const arg_t info_args[] = { { "device", ARG_STR, ARG_REQUIRED, "A device, or where it is mounted" },
+static const arg_t info_args[] = { ARG("device", ARG_STR, ARG_REQUIRED, "A device, or where it is mounted"),
                                    ARGS_END };
 static const arg_t path_args[] = {
-    { "path", ARG_STR, ARG_REQUIRED, "Where it is mounted, a file of it, or a device" }, ARGS_END
+    ARG("path", ARG_STR, ARG_REQUIRED, "Where it is mounted, a file of it, or a device"), ARGS_END
 };
 static const arg_t mkfs_args[] = {
-    { "devices", ARG_STR, ARG_STAR, "The devices, which must not be mounted" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "dto, mto (raid0, raid1, single, dup, ...), label, fts (features), allocsize, bytecount, nodesize, leafsize, sectorsize, "
-      "uuid (True: a new one), nodiscard, noforce",
-      "dto mto label fts allocsize bytecount nodesize leafsize sectorsize uuid nodiscard noforce" },
+    ARG("devices", ARG_STR, ARG_STAR, "The devices, which must not be mounted"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "dto, mto (raid0, raid1, single, dup, ...), label, fts (features), allocsize, bytecount, nodesize, leafsize, sectorsize, "
+        "uuid (True: a new one), nodiscard, noforce",
+        "dto mto label fts allocsize bytecount nodesize leafsize sectorsize uuid nodiscard noforce"),
     ARGS_END
 };
-static const arg_t resize_args[] = { { "mountpoint", ARG_STR, ARG_REQUIRED,
-                                       "Where it is mounted; a device for max" },
-                                     { "size", ARG_STR, ARG_REQUIRED, "+1g, -512m, or max" },
-                                     ARGS_END };
+static const arg_t resize_args[] = { ARG("mountpoint", ARG_STR, ARG_REQUIRED,
+                                         "Where it is mounted; a device for max"),
+                                     ARG("size", ARG_STR, ARG_REQUIRED, "+1g, -512m, or max"), ARGS_END };
 static const arg_t restripe_args[] = {
-    { "mountpoint", ARG_STR, ARG_REQUIRED, "Where it is mounted" },
-    { "devices", ARG_STR, ARG_STAR, "The devices" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "add: nodiscard, force, and dc with mc: profiles to convert data and metadata to",
-      "nodiscard force dc mc" },
+    ARG("mountpoint", ARG_STR, ARG_REQUIRED, "Where it is mounted"),
+    ARG("devices", ARG_STR, ARG_STAR, "The devices"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "add: nodiscard, force, and dc with mc: profiles to convert data and metadata to",
+        "nodiscard force dc mc"),
     ARGS_END
 };
 static const arg_t properties_args[] = {
-    { "obj", ARG_STR, ARG_REQUIRED, "A device, a mount point, or a file or folder of the file system" },
-    { "type", ARG_STR, "null", "subvol, filesystem, inode or device, or their first letter" },
-    { "set", ARG_STR, "null", "KEY=VALUE, several with commas: set these" },
-    ARGS_END
+    ARG("obj", ARG_STR, ARG_REQUIRED, "A device, a mount point, or a file or folder of the file system"),
+    ARG("type", ARG_STR, "null", "subvol, filesystem, inode or device, or their first letter"),
+    ARG("set", ARG_STR, "null", "KEY=VALUE, several with commas: set these"), ARGS_END
 };
 
 static const func_t funcs[] = {

@@ -136,10 +136,9 @@ btrfs_convert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t convert_args[] = {
-    { "device", ARG_STR, ARG_REQUIRED, "The device, which must be mounted, and not as /" },
-    { "permanent", ARG_BOOL, "false", "Delete the image of the old file system: there is no way back" },
-    { "keeplf", ARG_BOOL, "false", "Keep lost+found" },
-    ARGS_END
+    ARG("device", ARG_STR, ARG_REQUIRED, "The device, which must be mounted, and not as /"),
+    ARG("permanent", ARG_BOOL, "false", "Delete the image of the old file system: there is no way back"),
+    ARG("keeplf", ARG_BOOL, "false", "Keep lost+found"), ARGS_END
 };
 
 static const func_t funcs[] = {

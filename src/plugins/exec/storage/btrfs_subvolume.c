@@ -337,53 +337,48 @@ subvolume_sync(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-#define ROW_PATH ROW("path", ARG_STR, ARG_REQUIRED, "A path on the file system")
+#define ROW_PATH ARG("path", ARG_STR, ARG_REQUIRED, "A path on the file system")
 
 static const arg_t path_args[] = { ROW_PATH, ARGS_END };
-static const arg_t create_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Its name" },
-                                     { "dest", ARG_STR, "null", "The folder; by default the current one" },
-                                     { "qgroupids", ARG_ANY, "null", "A list of quota groups" },
-                                     ARGS_END };
-static const arg_t delete_args[] = { { "name", ARG_STR, "null", "One subvolume" },
-                                     { "names", ARG_ANY, "null", "A list of them" },
-                                     { "commit", ARG_STR, "null",
-                                       "Wait for the transaction: after, or each" },
-                                     ARGS_END };
-static const arg_t find_new_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The subvolume" },
-                                       { "last_gen", ARG_ANY, ARG_REQUIRED,
-                                         "What is newer than this generation" },
-                                       ARGS_END };
+static const arg_t create_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Its name"),
+                                     ARG("dest", ARG_STR, "null", "The folder; by default the current one"),
+                                     ARG("qgroupids", ARG_ANY, "null", "A list of quota groups"), ARGS_END };
+static const arg_t delete_args[] = {
+    ARG("name", ARG_STR, "null", "One subvolume"), ARG("names", ARG_ANY, "null", "A list of them"),
+    ARG("commit", ARG_STR, "null", "Wait for the transaction: after, or each"), ARGS_END
+};
+static const arg_t find_new_args[] = {
+    ARG("name", ARG_STR, ARG_REQUIRED, "The subvolume"),
+    ARG("last_gen", ARG_ANY, ARG_REQUIRED, "What is newer than this generation"), ARGS_END
+};
 static const arg_t list_args[] = {
     ROW_PATH,
-    { "parent_id", ARG_BOOL, "false", "With the parent's ID" },
-    { "absolute", ARG_BOOL, "false", "All of the file system, absolute paths marked" },
-    { "ogeneration", ARG_BOOL, "false", "With the generation of their creation" },
-    { "generation", ARG_BOOL, "false", "With the generation" },
-    { "subvolumes", ARG_BOOL, "false", "Only those below the path" },
-    { "uuid", ARG_BOOL, "false", "With the UUID" },
-    { "parent_uuid", ARG_BOOL, "false", "With the UUID of what they are snapshots of" },
-    { "sent_subvolume_uuid", ARG_BOOL, "false", "With the UUID of what was received" },
-    { "snapshots", ARG_BOOL, "false", "Only snapshots" },
-    { "readonly", ARG_BOOL, "false", "Only those that can't be written" },
-    { "deleted", ARG_BOOL, "false", "Only those that are deleted and not gone yet" },
-    { "generation_cmp", ARG_ANY, "null", "Only of that generation, +N: or later, -N: or before" },
-    { "ogeneration_cmp", ARG_ANY, "null", "The same of the generation of their creation" },
-    { "sort", ARG_ANY, "null", "A list of rootid, gen, ogen and path, each with + or - before it" },
+    ARG("parent_id", ARG_BOOL, "false", "With the parent's ID"),
+    ARG("absolute", ARG_BOOL, "false", "All of the file system, absolute paths marked"),
+    ARG("ogeneration", ARG_BOOL, "false", "With the generation of their creation"),
+    ARG("generation", ARG_BOOL, "false", "With the generation"),
+    ARG("subvolumes", ARG_BOOL, "false", "Only those below the path"),
+    ARG("uuid", ARG_BOOL, "false", "With the UUID"),
+    ARG("parent_uuid", ARG_BOOL, "false", "With the UUID of what they are snapshots of"),
+    ARG("sent_subvolume_uuid", ARG_BOOL, "false", "With the UUID of what was received"),
+    ARG("snapshots", ARG_BOOL, "false", "Only snapshots"),
+    ARG("readonly", ARG_BOOL, "false", "Only those that can't be written"),
+    ARG("deleted", ARG_BOOL, "false", "Only those that are deleted and not gone yet"),
+    ARG("generation_cmp", ARG_ANY, "null", "Only of that generation, +N: or later, -N: or before"),
+    ARG("ogeneration_cmp", ARG_ANY, "null", "The same of the generation of their creation"),
+    ARG("sort", ARG_ANY, "null", "A list of rootid, gen, ogen and path, each with + or - before it"),
     ARGS_END
 };
-static const arg_t set_default_args[] = { { "subvolid", ARG_ANY, ARG_REQUIRED, "Its ID" },
-                                          ROW_PATH,
+static const arg_t set_default_args[] = { ARG("subvolid", ARG_ANY, ARG_REQUIRED, "Its ID"), ROW_PATH,
                                           ARGS_END };
-static const arg_t snapshot_args[] = { { "source", ARG_STR, ARG_REQUIRED, "The subvolume" },
-                                       { "dest", ARG_STR, "null",
-                                         "The folder; alone: the source's name in it" },
-                                       { "name", ARG_STR, "null", "The snapshot's name" },
-                                       { "read_only", ARG_BOOL, "false", "It can't be written" },
-                                       ARGS_END };
+static const arg_t snapshot_args[] = { ARG("source", ARG_STR, ARG_REQUIRED, "The subvolume"),
+                                       ARG("dest", ARG_STR, "null",
+                                           "The folder; alone: the source's name in it"),
+                                       ARG("name", ARG_STR, "null", "The snapshot's name"),
+                                       ARG("read_only", ARG_BOOL, "false", "It can't be written"), ARGS_END };
 static const arg_t sync_args[] = { ROW_PATH,
-                                   { "subvolids", ARG_ANY, "null", "A list of IDs; by default all" },
-                                   { "sleep", ARG_ANY, "null", "Seconds between looks" },
-                                   ARGS_END };
+                                   ARG("subvolids", ARG_ANY, "null", "A list of IDs; by default all"),
+                                   ARG("sleep", ARG_ANY, "null", "Seconds between looks"), ARGS_END };
 
 static const func_t funcs[] = {
     { "subvolume_create", subvolume_create, create_args, 0,

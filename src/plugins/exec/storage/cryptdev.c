@@ -281,25 +281,24 @@ cryptdev_close(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-#define NAME_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "Name of the mapped device")
-#define DEVICE_ROW ROW("device", ARG_STR, ARG_REQUIRED, "The encrypted device: a path, or UUID=...")
-#define CONFIG_ROW ROW("config", ARG_STR, "\"/etc/crypttab\"", "The file")
+#define NAME_ROW   ARG("name", ARG_STR, ARG_REQUIRED, "Name of the mapped device")
+#define DEVICE_ROW ARG("device", ARG_STR, ARG_REQUIRED, "The encrypted device: a path, or UUID=...")
+#define CONFIG_ROW ARG("config", ARG_STR, "\"/etc/crypttab\"", "The file")
 
 static const arg_t config_args[] = { CONFIG_ROW, ARGS_END };
 static const arg_t rm_args[] = { NAME_ROW, CONFIG_ROW, ARGS_END };
 static const arg_t set_args[] = {
     NAME_ROW,
     DEVICE_ROW,
-    { "password", ARG_STR, "\"none\"", "File of its key; none: it is asked for" },
-    { "options", ARG_ANY, "\"\"", "A text, or a list" },
+    ARG("password", ARG_STR, "\"none\"", "File of its key; none: it is asked for"),
+    ARG("options", ARG_ANY, "\"\"", "A text, or a list"),
     CONFIG_ROW,
-    { "test", ARG_ANY, "false", "Only tell what would be done" },
-    { "match_on", ARG_ANY, "\"name\"", "Fields by which a line is that device's" },
+    ARG("test", ARG_ANY, "false", "Only tell what would be done"),
+    ARG("match_on", ARG_ANY, "\"name\"", "Fields by which a line is that device's"),
     ARGS_END
 };
-static const arg_t open_args[] = {
-    NAME_ROW, DEVICE_ROW, { "keyfile", ARG_STR, ARG_REQUIRED, "File of its key" }, ARGS_END
-};
+static const arg_t open_args[] = { NAME_ROW, DEVICE_ROW,
+                                   ARG("keyfile", ARG_STR, ARG_REQUIRED, "File of its key"), ARGS_END };
 static const arg_t close_args[] = { NAME_ROW, ARGS_END };
 
 static const func_t funcs[] = {

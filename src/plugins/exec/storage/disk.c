@@ -866,42 +866,38 @@ disk_iostat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static const arg_t flags_args[] = { { "args", ARG_ANY, "null", "Letters of df's options" }, ARGS_END };
-static const arg_t percent_args[] = { { "args", ARG_STR, "null", "Only this mount point" }, ARGS_END };
-static const arg_t blkid_args[] = { { "device", ARG_STR, "null", "Only this device" },
-                                    { "token", ARG_STR, "null", "Only those with this NAME=value" },
+static const arg_t flags_args[] = { ARG("args", ARG_ANY, "null", "Letters of df's options"), ARGS_END };
+static const arg_t percent_args[] = { ARG("args", ARG_STR, "null", "Only this mount point"), ARGS_END };
+static const arg_t blkid_args[] = { ARG("device", ARG_STR, "null", "Only this device"),
+                                    ARG("token", ARG_STR, "null", "Only those with this NAME=value"),
                                     ARGS_END };
-static const arg_t device_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" }, ARGS_END };
-static const arg_t dump_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" },
-                                   { "args", ARG_ANY, "null", "Only these members" },
-                                   ARGS_END };
-static const arg_t tune_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                     "read-ahead, filesystem-read-ahead, read-only, read-write" },
-                                   ARGS_END };
-static const arg_t format_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" },
-                                     { "fs_type", ARG_STR, "\"ext4\"", "Type of file system" },
-                                     { "inode_size", ARG_ANY, "null",
-                                       "Bytes per inode (ext), size of one (xfs)" },
-                                     { "lazy_itable_init", ARG_ANY, "null", "0 or 1, for ext" },
-                                     { "fat", ARG_INT, "null", "12, 16 or 32, for fat" },
-                                     { "force", ARG_BOOL, "false", "Even when it seems to be in use" },
+static const arg_t device_args[] = { ARG("device", ARG_STR, ARG_REQUIRED, "The device"), ARGS_END };
+static const arg_t dump_args[] = { ARG("device", ARG_STR, ARG_REQUIRED, "The device"),
+                                   ARG("args", ARG_ANY, "null", "Only these members"), ARGS_END };
+static const arg_t tune_args[] = {
+    ARG("device", ARG_STR, ARG_REQUIRED, "The device"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "read-ahead, filesystem-read-ahead, read-only, read-write"), ARGS_END
+};
+static const arg_t format_args[] = { ARG("device", ARG_STR, ARG_REQUIRED, "The device"),
+                                     ARG("fs_type", ARG_STR, "\"ext4\"", "Type of file system"),
+                                     ARG("inode_size", ARG_ANY, "null",
+                                         "Bytes per inode (ext), size of one (xfs)"),
+                                     ARG("lazy_itable_init", ARG_ANY, "null", "0 or 1, for ext"),
+                                     ARG("fat", ARG_INT, "null", "12, 16 or 32, for fat"),
+                                     ARG("force", ARG_BOOL, "false", "Even when it seems to be in use"),
                                      ARGS_END };
-static const arg_t hdparms_args[] = { { "disks", ARG_ANY, ARG_REQUIRED, "One or a list" },
-                                      { "args", ARG_ANY, "null", "Letters of hdparm's options" },
-                                      ARGS_END };
-static const arg_t hpa_args[] = { { "disks", ARG_ANY, ARG_REQUIRED, "One or a list" },
-                                  { "size", ARG_ANY, "null", "Sectors or percents to hide" },
-                                  ARGS_END };
-static const arg_t smart_args[] = { { "dev", ARG_STR, ARG_REQUIRED, "The device" },
-                                    { "attributes", ARG_ANY, "null", "Only these numbers" },
-                                    { "values", ARG_ANY, "null", "Only these columns" },
-                                    ARGS_END };
-static const arg_t iostat_args[] = { { "interval", ARG_INT, "1", "Seconds between reports" },
-                                     { "count", ARG_INT, "5", "How many reports" },
-                                     { "disks", ARG_ANY, "null", "One or a list" },
-                                     ARGS_END };
-static const arg_t path_args[] = { { "path", ARG_STR, ARG_REQUIRED, "A path on the file system" }, ARGS_END };
+static const arg_t hdparms_args[] = { ARG("disks", ARG_ANY, ARG_REQUIRED, "One or a list"),
+                                      ARG("args", ARG_ANY, "null", "Letters of hdparm's options"), ARGS_END };
+static const arg_t hpa_args[] = { ARG("disks", ARG_ANY, ARG_REQUIRED, "One or a list"),
+                                  ARG("size", ARG_ANY, "null", "Sectors or percents to hide"), ARGS_END };
+static const arg_t smart_args[] = { ARG("dev", ARG_STR, ARG_REQUIRED, "The device"),
+                                    ARG("attributes", ARG_ANY, "null", "Only these numbers"),
+                                    ARG("values", ARG_ANY, "null", "Only these columns"), ARGS_END };
+static const arg_t iostat_args[] = { ARG("interval", ARG_INT, "1", "Seconds between reports"),
+                                     ARG("count", ARG_INT, "5", "How many reports"),
+                                     ARG("disks", ARG_ANY, "null", "One or a list"), ARGS_END };
+static const arg_t path_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, "A path on the file system"),
+                                   ARGS_END };
 
 static const func_t funcs[] = {
     { "blkid", disk_blkid, blkid_args, FN_READONLY,

@@ -523,40 +523,33 @@ lvm_unavailable(call_ctx_t *ctx)
 
 /* ---- table ---------------------------------------------------------------------------------- */
 
-#define DEVICES_ROW  ROW("devices", ARG_ANY, ARG_REQUIRED, "Devices: a list, or a text with commas")
-#define OVERRIDE_ROW ROW("override", ARG_ANY, "true", "Skip devices that need nothing; False: stop there")
+#define DEVICES_ROW  ARG("devices", ARG_ANY, ARG_REQUIRED, "Devices: a list, or a text with commas")
+#define OVERRIDE_ROW ARG("override", ARG_ANY, "true", "Skip devices that need nothing; False: stop there")
 #define FORCE_ROW(value)                                                                                     \
-    ROW("force", ARG_ANY, value, "Answer the program's questions with yes; by default with no")
-#define GROUP_ROW   ROW("vgname", ARG_STR, ARG_REQUIRED, "The volume group")
-#define QUIET_ROW   ROW("quiet", ARG_BOOL, "false", "Don't log that there is none")
-#define NAME_ROW    ROW("lvname", ARG_STR, ARG_REQUIRED, "The logical volume's name")
-#define SIZE_ROW    ROW("size", ARG_ANY, "null", "Its size, in MB unless it has a unit: 10G")
-#define EXTENTS_ROW ROW("extents", ARG_ANY, "null", "Its size in extents, or in percent: 50%FREE")
+    ARG("force", ARG_ANY, value, "Answer the program's questions with yes; by default with no")
+#define GROUP_ROW   ARG("vgname", ARG_STR, ARG_REQUIRED, "The volume group")
+#define QUIET_ROW   ARG("quiet", ARG_BOOL, "false", "Don't log that there is none")
+#define NAME_ROW    ARG("lvname", ARG_STR, ARG_REQUIRED, "The logical volume's name")
+#define SIZE_ROW    ARG("size", ARG_ANY, "null", "Its size, in MB unless it has a unit: 10G")
+#define EXTENTS_ROW ARG("extents", ARG_ANY, "null", "Its size in extents, or in percent: 50%FREE")
 
-static const arg_t pvdisplay_args[] = { { "pvname", ARG_STR, "\"\"", "The device; by default all" },
-                                        { "real", ARG_BOOL, "false", "Name devices behind links" },
-                                        QUIET_ROW,
-                                        ARGS_END };
-static const arg_t vgdisplay_args[] = { { "vgname", ARG_STR, "\"\"", "The group; by default all" },
-                                        QUIET_ROW,
-                                        ARGS_END };
-static const arg_t lvdisplay_args[] = { { "lvname", ARG_STR, "\"\"", "The volume's device; by default all" },
-                                        QUIET_ROW,
-                                        ARGS_END };
-static const arg_t pvcreate_args[] = { DEVICES_ROW,
-                                       OVERRIDE_ROW,
-                                       FORCE_ROW("true"),
-                                       { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                         "Options of pvcreate: metadatasize, ...",
-                                         PV_VALUED " norestorefile *" },
+static const arg_t pvdisplay_args[] = { ARG("pvname", ARG_STR, "\"\"", "The device; by default all"),
+                                        ARG("real", ARG_BOOL, "false", "Name devices behind links"),
+                                        QUIET_ROW, ARGS_END };
+static const arg_t vgdisplay_args[] = { ARG("vgname", ARG_STR, "\"\"", "The group; by default all"),
+                                        QUIET_ROW, ARGS_END };
+static const arg_t lvdisplay_args[] = { ARG("lvname", ARG_STR, "\"\"", "The volume's device; by default all"),
+                                        QUIET_ROW, ARGS_END };
+static const arg_t pvcreate_args[] = { DEVICES_ROW, OVERRIDE_ROW, FORCE_ROW("true"),
+                                       ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                           "Options of pvcreate: metadatasize, ...",
+                                           PV_VALUED " norestorefile *"),
                                        ARGS_END };
 static const arg_t pv_args[] = { DEVICES_ROW, OVERRIDE_ROW, FORCE_ROW("true"), ARGS_END };
-static const arg_t vgcreate_args[] = { GROUP_ROW,
-                                       DEVICES_ROW,
-                                       FORCE_ROW("false"),
-                                       { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                         "Options of vgcreate: clustered, ...", VG_VALUED " *" },
-                                       ARGS_END };
+static const arg_t vgcreate_args[] = {
+    GROUP_ROW, DEVICES_ROW, FORCE_ROW("false"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Options of vgcreate: clustered, ...", VG_VALUED " *"), ARGS_END
+};
 static const arg_t vgextend_args[] = { GROUP_ROW, DEVICES_ROW, FORCE_ROW("false"), ARGS_END };
 static const arg_t vgremove_args[] = { GROUP_ROW, FORCE_ROW("true"), ARGS_END };
 static const arg_t lvcreate_args[] = {
@@ -564,20 +557,20 @@ static const arg_t lvcreate_args[] = {
     GROUP_ROW,
     SIZE_ROW,
     EXTENTS_ROW,
-    { "snapshot", ARG_ANY, "null", "The volume of the group that it is a snapshot of" },
-    { "pv", ARG_ANY, "null", "The physical volume to take the room from" },
-    { "thinvolume", ARG_ANY, "false", "A thin volume; vgname is GROUP/POOL" },
-    { "thinpool", ARG_ANY, "false", "A pool for thin volumes" },
+    ARG("snapshot", ARG_ANY, "null", "The volume of the group that it is a snapshot of"),
+    ARG("pv", ARG_ANY, "null", "The physical volume to take the room from"),
+    ARG("thinvolume", ARG_ANY, "false", "A thin volume; vgname is GROUP/POOL"),
+    ARG("thinpool", ARG_ANY, "false", "A pool for thin volumes"),
     FORCE_ROW("false"),
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Options of lvcreate: stripes, ...", LV_VALUED " " LV_BARE " *" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Options of lvcreate: stripes, ...", LV_VALUED " " LV_BARE " *"),
     ARGS_END,
 };
 static const arg_t lvremove_args[] = { NAME_ROW, GROUP_ROW, FORCE_ROW("true"), ARGS_END };
 static const arg_t resize_args[] = { SIZE_ROW,
-                                     { "lvpath", ARG_STR, "null", "The volume's device" },
+                                     ARG("lvpath", ARG_STR, "null", "The volume's device"),
                                      EXTENTS_ROW,
                                      FORCE_ROW("false"),
-                                     { "resizefs", ARG_ANY, "false", "Resize its file system, too" },
+                                     ARG("resizefs", ARG_ANY, "false", "Resize its file system, too"),
                                      ARGS_END };
 
 static const func_t funcs[] = {

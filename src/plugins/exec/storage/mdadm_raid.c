@@ -388,31 +388,28 @@ exec_raid_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define TEST_ROW ROW("test_mode", ARG_BOOL, "false", "Return the command line only")
+#define TEST_ROW ARG("test_mode", ARG_BOOL, "false", "Return the command line only")
 #define OPTIONS_ROW                                                                                          \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Long options of mdadm without the dashes: chunk=256", "*")
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Long options of mdadm without the dashes: chunk=256", "*")
 
-static const arg_t detail_args[] = { { "device", ARG_STR, "\"/dev/md0\"", "The array" }, ARGS_END };
-static const arg_t device_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The array" }, ARGS_END };
-static const arg_t create_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The array" },
-                                     { "level", ARG_ANY, ARG_REQUIRED, "Its level: 0, 1, 5, 6, 10, linear" },
-                                     { "devices", ARG_LIST, ARG_REQUIRED, "Its members; missing: one less" },
-                                     { "metadata", ARG_ANY, "\"default\"", "Version of the metadata" },
+static const arg_t detail_args[] = { ARG("device", ARG_STR, "\"/dev/md0\"", "The array"), ARGS_END };
+static const arg_t device_args[] = { ARG("device", ARG_STR, ARG_REQUIRED, "The array"), ARGS_END };
+static const arg_t create_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The array"),
+                                     ARG("level", ARG_ANY, ARG_REQUIRED, "Its level: 0, 1, 5, 6, 10, linear"),
+                                     ARG("devices", ARG_LIST, ARG_REQUIRED, "Its members; missing: one less"),
+                                     ARG("metadata", ARG_ANY, "\"default\"", "Version of the metadata"),
                                      TEST_ROW,
                                      OPTIONS_ROW,
                                      ARGS_END };
-static const arg_t assemble_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The array" },
-                                       { "devices", ARG_ANY, ARG_REQUIRED,
-                                         "Its members: a list, or a text with commas" },
-                                       TEST_ROW,
-                                       OPTIONS_ROW,
-                                       ARGS_END };
-static const arg_t examine_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The member" },
-                                      { "quiet", ARG_ANY, "false", "A device that is none is no failure" },
+static const arg_t assemble_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The array"),
+                                       ARG("devices", ARG_ANY, ARG_REQUIRED,
+                                           "Its members: a list, or a text with commas"),
+                                       TEST_ROW, OPTIONS_ROW, ARGS_END };
+static const arg_t examine_args[] = { ARG("device", ARG_STR, ARG_REQUIRED, "The member"),
+                                      ARG("quiet", ARG_ANY, "false", "A device that is none is no failure"),
                                       ARGS_END };
-static const arg_t add_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The array" },
-                                  { "device", ARG_STR, ARG_REQUIRED, "The new member" },
-                                  ARGS_END };
+static const arg_t add_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The array"),
+                                  ARG("device", ARG_STR, ARG_REQUIRED, "The new member"), ARGS_END };
 
 static const func_t funcs[] = {
     { "add", raid_add, add_args, 0,

@@ -566,54 +566,52 @@ mount_is_fuse_exec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- table ---------------------------------------------------------------------------------- */
 
-#define NAME_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "The mount point: /mnt/data")
-#define CONFIG_ROW ROW("config", ARG_STR, "\"" FSTAB "\"", "The file")
-#define FSTYPE_ROW ROW("fstype", ARG_STR, "\"\"", "The type of the file system")
-#define MKMNT_ROW  ROW("mkmnt", ARG_BOOL, "false", "Make the mount point where it is missing")
-#define OPTS_ROW   ROW("opts", ARG_ANY, "\"defaults\"", "Options: a list, or a text with commas")
-#define USER_ROW   ROW("user", ARG_STR, "null", "The user to mount as, who owns a new mount point")
+#define NAME_ROW   ARG("name", ARG_STR, ARG_REQUIRED, "The mount point: /mnt/data")
+#define CONFIG_ROW ARG("config", ARG_STR, "\"" FSTAB "\"", "The file")
+#define FSTYPE_ROW ARG("fstype", ARG_STR, "\"\"", "The type of the file system")
+#define MKMNT_ROW  ARG("mkmnt", ARG_BOOL, "false", "Make the mount point where it is missing")
+#define OPTS_ROW   ARG("opts", ARG_ANY, "\"defaults\"", "Options: a list, or a text with commas")
+#define USER_ROW   ARG("user", ARG_STR, "null", "The user to mount as, who owns a new mount point")
 #define UTIL_ROW                                                                                             \
-    ROW("util", ARG_STR, "\"mount\"", "mount; guestfs or qemu_nbd for images, where these modules are")
-#define PATH_ROW ROW("path", ARG_STR, ARG_REQUIRED, "Any path")
+    ARG("util", ARG_STR, "\"mount\"", "mount; guestfs or qemu_nbd for images, where these modules are")
+#define PATH_ROW ARG("path", ARG_STR, ARG_REQUIRED, "Any path")
 
 static const arg_t active_args[] = {
-    { "extended", ARG_BOOL, "false", "With the facts of mountinfo and blkid" }, ARGS_END
+    ARG("extended", ARG_BOOL, "false", "With the facts of mountinfo and blkid"), ARGS_END
 };
 static const arg_t fstab_args[] = { CONFIG_ROW, ARGS_END };
-static const arg_t filesystems_args[] = { { "config", ARG_STR, "\"/etc/filesystems\"", "The file" },
+static const arg_t filesystems_args[] = { ARG("config", ARG_STR, "\"/etc/filesystems\"", "The file"),
                                           ARGS_END };
 static const arg_t name_args[] = { NAME_ROW, ARGS_END };
 static const arg_t path_args[] = { PATH_ROW, ARGS_END };
-static const arg_t cmd_args[] = { { "cmd", ARG_STR, ARG_REQUIRED, "A program: sshfs" }, ARGS_END };
+static const arg_t cmd_args[] = { ARG("cmd", ARG_STR, ARG_REQUIRED, "A program: sshfs"), ARGS_END };
 static const arg_t mount_args[] = {
-    NAME_ROW,  { "device", ARG_ANY, "false", "What is mounted; by default as fstab says" },
+    NAME_ROW,  ARG("device", ARG_ANY, "false", "What is mounted; by default as fstab says"),
     MKMNT_ROW, FSTYPE_ROW,
     OPTS_ROW,  USER_ROW,
     UTIL_ROW,  ARGS_END
 };
-static const arg_t remount_args[] = { NAME_ROW,  { "device", ARG_STR, ARG_REQUIRED, "What is mounted" },
+static const arg_t remount_args[] = { NAME_ROW,  ARG("device", ARG_STR, ARG_REQUIRED, "What is mounted"),
                                       MKMNT_ROW, FSTYPE_ROW,
                                       OPTS_ROW,  USER_ROW,
                                       ARGS_END };
-static const arg_t umount_args[] = {
-    NAME_ROW, { "device", ARG_STR, "null", "Unmount this device instead" }, USER_ROW, UTIL_ROW, ARGS_END
-};
-static const arg_t rm_fstab_args[] = {
-    NAME_ROW, { "device", ARG_STR, "null", "Its device; None: any" }, CONFIG_ROW, ARGS_END
-};
+static const arg_t umount_args[] = { NAME_ROW, ARG("device", ARG_STR, "null", "Unmount this device instead"),
+                                     USER_ROW, UTIL_ROW, ARGS_END };
+static const arg_t rm_fstab_args[] = { NAME_ROW, ARG("device", ARG_STR, "null", "Its device; None: any"),
+                                       CONFIG_ROW, ARGS_END };
 static const arg_t set_fstab_args[] = {
     NAME_ROW,
-    { "device", ARG_STR, ARG_REQUIRED, "The first field: a device, UUID=, LABEL=, an export" },
-    { "fstype", ARG_STR, ARG_REQUIRED, "The type of the file system" },
+    ARG("device", ARG_STR, ARG_REQUIRED, "The first field: a device, UUID=, LABEL=, an export"),
+    ARG("fstype", ARG_STR, ARG_REQUIRED, "The type of the file system"),
     OPTS_ROW,
-    { "dump", ARG_ANY, "0", "The fifth field" },
-    { "pass_num", ARG_ANY, "0", "The sixth field: the order of file system checks" },
+    ARG("dump", ARG_ANY, "0", "The fifth field"),
+    ARG("pass_num", ARG_ANY, "0", "The sixth field: the order of file system checks"),
     CONFIG_ROW,
-    { "test", ARG_BOOL, "false", "Return what would be done" },
-    { "match_on", ARG_ANY, "\"auto\"",
-      "Fields by which the entry is found; auto: name or device, by the type" },
-    { "not_change", ARG_BOOL, "false", "Leave an entry that is found as it is" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("test", ARG_BOOL, "false", "Return what would be done"),
+    ARG("match_on", ARG_ANY, "\"auto\"",
+        "Fields by which the entry is found; auto: name or device, by the type"),
+    ARG("not_change", ARG_BOOL, "false", "Leave an entry that is found as it is"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 

@@ -195,23 +195,23 @@ mount_set_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-#define NAME_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "The mount point: /mnt/data")
-#define CONFIG_ROW ROW("config", ARG_STR, "\"" MAP "\"", "The map")
+#define NAME_ROW   ARG("name", ARG_STR, ARG_REQUIRED, "The mount point: /mnt/data")
+#define CONFIG_ROW ARG("config", ARG_STR, "\"" MAP "\"", "The map")
 
 static const arg_t automaster_args[] = { CONFIG_ROW, ARGS_END };
-static const arg_t rm_args[] = {
-    NAME_ROW, { "device", ARG_STR, ARG_REQUIRED, "Its device; \"\": any" }, CONFIG_ROW, ARGS_END
+static const arg_t rm_args[] = { NAME_ROW, ARG("device", ARG_STR, ARG_REQUIRED, "Its device; \"\": any"),
+                                 CONFIG_ROW, ARGS_END };
+static const arg_t set_args[] = {
+    NAME_ROW,
+    ARG("device", ARG_STR, ARG_REQUIRED, "What is mounted"),
+    ARG("fstype", ARG_STR, ARG_REQUIRED, "The type of the file system"),
+    ARG("opts", ARG_ANY, "\"\"", "Options: a list, or a text with commas"),
+    CONFIG_ROW,
+    ARG("test", ARG_BOOL, "false", "Return what would be done"),
+    ARG("not_change", ARG_BOOL, "false", "Leave an entry that is found as it is"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
+    ARGS_END
 };
-static const arg_t set_args[] = { NAME_ROW,
-                                  { "device", ARG_STR, ARG_REQUIRED, "What is mounted" },
-                                  { "fstype", ARG_STR, ARG_REQUIRED, "The type of the file system" },
-                                  { "opts", ARG_ANY, "\"\"", "Options: a list, or a text with commas" },
-                                  CONFIG_ROW,
-                                  { "test", ARG_BOOL, "false", "Return what would be done" },
-                                  { "not_change", ARG_BOOL, "false",
-                                    "Leave an entry that is found as it is" },
-                                  { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
-                                  ARGS_END };
 
 static const func_t funcs[] = {
     { "automaster", mount_automaster, automaster_args, FN_READONLY,

@@ -88,15 +88,15 @@ mount_delete_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-#define REAL_NAME_ROW ROW("real_name", ARG_STR, ARG_REQUIRED, "The mount point, without links")
+#define REAL_NAME_ROW ARG("real_name", ARG_STR, ARG_REQUIRED, "The mount point, without links")
 
-static const arg_t read_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The mount point" }, ARGS_END };
+static const arg_t read_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The mount point"), ARGS_END };
 static const arg_t delete_args[] = { REAL_NAME_ROW, ARGS_END };
 static const arg_t write_args[] = { REAL_NAME_ROW,
-                                    { "device", ARG_ANY, ARG_REQUIRED, "What is mounted" },
-                                    { "mkmnt", ARG_ANY, ARG_REQUIRED, "Whether the mount point is made" },
-                                    { "fstype", ARG_ANY, ARG_REQUIRED, "The type of the file system" },
-                                    { "mount_opts", ARG_ANY, ARG_REQUIRED, "The options" },
+                                    ARG("device", ARG_ANY, ARG_REQUIRED, "What is mounted"),
+                                    ARG("mkmnt", ARG_ANY, ARG_REQUIRED, "Whether the mount point is made"),
+                                    ARG("fstype", ARG_ANY, ARG_REQUIRED, "The type of the file system"),
+                                    ARG("mount_opts", ARG_ANY, ARG_REQUIRED, "The options"),
                                     ARGS_END };
 
 static const func_t funcs[] = {

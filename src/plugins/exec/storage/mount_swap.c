@@ -94,9 +94,9 @@ mount_swapoff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The device or file: /swapfile")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The device or file: /swapfile")
 
-static const arg_t swapon_args[] = { NAME_ROW, { "priority", ARG_ANY, "null", "The priority" }, ARGS_END };
+static const arg_t swapon_args[] = { NAME_ROW, ARG("priority", ARG_ANY, "null", "The priority"), ARGS_END };
 static const arg_t swapoff_args[] = { NAME_ROW, ARGS_END };
 
 static const func_t funcs[] = {

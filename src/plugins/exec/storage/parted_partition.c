@@ -511,50 +511,48 @@ static const parted_command_t disk_set = {
 static const parted_command_t disk_toggle = { { ON_DEVICE, { CHECK_ONE_OF, "flag", "flag", disk_flags } },
                                               { "parted", "-m", "-s", "{device}", "disk_toggle", "{flag}" } };
 
-#define DEVICE_ROW    ROW("device", ARG_STR, ARG_REQUIRED, "Path of the disk: /dev/sda")
-#define MINOR_ROW     ROW("minor", ARG_ANY, ARG_REQUIRED, "Number of the partition")
-#define PARTITION_ROW ROW("partition", ARG_ANY, ARG_REQUIRED, "Number of the partition")
-#define FLAG_ROW      ROW("flag", ARG_STR, ARG_REQUIRED, "Name of the flag")
-#define STATE_ROW     ROW("state", ARG_ANY, ARG_REQUIRED, "on or off, as a text")
-#define START_ROW     ROW("start", ARG_ANY, ARG_REQUIRED, "Where it begins: 1MiB")
-#define END_ROW       ROW("end", ARG_ANY, ARG_REQUIRED, "Where it ends: 50%")
+#define DEVICE_ROW    ARG("device", ARG_STR, ARG_REQUIRED, "Path of the disk: /dev/sda")
+#define MINOR_ROW     ARG("minor", ARG_ANY, ARG_REQUIRED, "Number of the partition")
+#define PARTITION_ROW ARG("partition", ARG_ANY, ARG_REQUIRED, "Number of the partition")
+#define FLAG_ROW      ARG("flag", ARG_STR, ARG_REQUIRED, "Name of the flag")
+#define STATE_ROW     ARG("state", ARG_ANY, ARG_REQUIRED, "on or off, as a text")
+#define START_ROW     ARG("start", ARG_ANY, ARG_REQUIRED, "Where it begins: 1MiB")
+#define END_ROW       ARG("end", ARG_ANY, ARG_REQUIRED, "Where it ends: 50%")
 
-static const arg_t align_args[] = {
-    DEVICE_ROW, { "part_type", ARG_STR, ARG_REQUIRED, "minimal or optimal" }, PARTITION_ROW, ARGS_END
-};
+static const arg_t align_args[] = { DEVICE_ROW, ARG("part_type", ARG_STR, ARG_REQUIRED, "minimal or optimal"),
+                                    PARTITION_ROW, ARGS_END };
 static const arg_t minor_args[] = { DEVICE_ROW, MINOR_ROW, ARGS_END };
 static const arg_t copy_args[] = { DEVICE_ROW,
-                                   { "from_minor", ARG_ANY, ARG_REQUIRED, "Number of the partition" },
-                                   { "to_minor", ARG_ANY, ARG_REQUIRED, "Number of the other one" },
+                                   ARG("from_minor", ARG_ANY, ARG_REQUIRED, "Number of the partition"),
+                                   ARG("to_minor", ARG_ANY, ARG_REQUIRED, "Number of the other one"),
                                    ARGS_END };
 static const arg_t disk_set_args[] = { DEVICE_ROW, FLAG_ROW, STATE_ROW, ARGS_END };
 static const arg_t disk_toggle_args[] = { DEVICE_ROW, FLAG_ROW, ARGS_END };
-static const arg_t exists_args[] = { { "device", ARG_STR, "\"\"", "A path" }, ARGS_END };
+static const arg_t exists_args[] = { ARG("device", ARG_STR, "\"\"", "A path"), ARGS_END };
 static const arg_t list_args[] = { DEVICE_ROW,
-                                   { "unit", ARG_STR, "null", "Unit of the figures: s, MiB, %, ..." },
+                                   ARG("unit", ARG_STR, "null", "Unit of the figures: s, MiB, %, ..."),
                                    ARGS_END };
 static const arg_t mkfs_args[] = { DEVICE_ROW,
-                                   { "fs_type", ARG_STR, ARG_REQUIRED, "ext4, xfs, linux-swap, ..." },
+                                   ARG("fs_type", ARG_STR, ARG_REQUIRED, "ext4, xfs, linux-swap, ..."),
                                    ARGS_END };
-static const arg_t label_args[] = { DEVICE_ROW,
-                                    { "label_type", ARG_STR, ARG_REQUIRED, "gpt, msdos, ..." },
+static const arg_t label_args[] = { DEVICE_ROW, ARG("label_type", ARG_STR, ARG_REQUIRED, "gpt, msdos, ..."),
                                     ARGS_END };
 static const arg_t mkpart_args[] = { DEVICE_ROW,
-                                     { "part_type", ARG_STR, ARG_REQUIRED, "primary, logical or extended" },
-                                     { "fs_type", ARG_STR, "null", "Kind of file system that it is for" },
-                                     { "start", ARG_ANY, "null", "Where it begins: 1MiB" },
-                                     { "end", ARG_ANY, "null", "Where it ends: 50%" },
+                                     ARG("part_type", ARG_STR, ARG_REQUIRED, "primary, logical or extended"),
+                                     ARG("fs_type", ARG_STR, "null", "Kind of file system that it is for"),
+                                     ARG("start", ARG_ANY, "null", "Where it begins: 1MiB"),
+                                     ARG("end", ARG_ANY, "null", "Where it ends: 50%"),
                                      ARGS_END };
-static const arg_t name_args[] = {
-    DEVICE_ROW, PARTITION_ROW, { "name", ARG_STR, ARG_REQUIRED, "The name" }, ARGS_END
-};
-static const arg_t probe_args[] = { { "devices", ARG_ANY, ARG_STAR, "Paths of disks; none: all" }, ARGS_END };
+static const arg_t name_args[] = { DEVICE_ROW, PARTITION_ROW, ARG("name", ARG_STR, ARG_REQUIRED, "The name"),
+                                   ARGS_END };
+static const arg_t probe_args[] = { ARG("devices", ARG_ANY, ARG_STAR, "Paths of disks; none: all"),
+                                    ARGS_END };
 static const arg_t rescue_args[] = { DEVICE_ROW, START_ROW, END_ROW, ARGS_END };
 static const arg_t resize_args[] = { DEVICE_ROW, MINOR_ROW, START_ROW, END_ROW, ARGS_END };
 static const arg_t set_args[] = { DEVICE_ROW, MINOR_ROW, FLAG_ROW, STATE_ROW, ARGS_END };
-static const arg_t set_id_args[] = {
-    DEVICE_ROW, MINOR_ROW, { "system_id", ARG_ANY, ARG_REQUIRED, "Id of the system: 83" }, ARGS_END
-};
+static const arg_t set_id_args[] = { DEVICE_ROW, MINOR_ROW,
+                                     ARG("system_id", ARG_ANY, ARG_REQUIRED, "Id of the system: 83"),
+                                     ARGS_END };
 static const arg_t toggle_args[] = { DEVICE_ROW, PARTITION_ROW, FLAG_ROW, ARGS_END };
 
 static const func_t funcs[] = {

@@ -215,14 +215,14 @@ exec_quota_unavailable(call_ctx_t *ctx)
                  "with the setquota binary available.";
 }
 
-static const arg_t mount_args[] = { { "mount", ARG_STR, ARG_REQUIRED, "Where the disk is mounted" },
+static const arg_t mount_args[] = { ARG("mount", ARG_STR, ARG_REQUIRED, "Where the disk is mounted"),
                                     ARGS_END };
-static const arg_t device_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The disk, or where it is mounted" },
+static const arg_t device_args[] = { ARG("device", ARG_STR, ARG_REQUIRED, "The disk, or where it is mounted"),
                                      ARGS_END };
 static const arg_t set_args[] = {
-    { "device", ARG_STR, ARG_REQUIRED, "The disk, or where it is mounted" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "user or group; the limits",
-      "user group block-soft-limit block-hard-limit file-soft-limit file-hard-limit" },
+    ARG("device", ARG_STR, ARG_REQUIRED, "The disk, or where it is mounted"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "user or group; the limits",
+        "user group block-soft-limit block-hard-limit file-soft-limit file-hard-limit"),
     ARGS_END
 };
 

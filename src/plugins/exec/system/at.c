@@ -283,18 +283,18 @@ exec_at_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-static const arg_t atq_args[] = { { "tag", ARG_ANY, "null", "Only jobs with this tag, or this number" },
+static const arg_t atq_args[] = { ARG("tag", ARG_ANY, "null", "Only jobs with this tag, or this number"),
                                   ARGS_END };
-static const arg_t atrm_args[] = { { "args", ARG_ANY, ARG_STAR, "Numbers of jobs; or all, or all and a tag" },
-                                   ARGS_END };
-static const arg_t at_args[] = { { "args", ARG_ANY, ARG_STAR, "When, as at(1) takes it, and the command" },
-                                 { "tag", ARG_ANY, "null", "A word to find the job by" },
-                                 { "runas", ARG_STR, "null", "Whose job" },
-                                 ARGS_END };
-static const arg_t atc_args[] = { { "jobid", ARG_ANY, ARG_REQUIRED, "The job's number" }, ARGS_END };
-static const arg_t jobcheck_args[] = { { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                         "hour, minute, day, month, year, tag, runas",
-                                         "hour minute day month year tag runas" },
+static const arg_t atrm_args[] = {
+    ARG("args", ARG_ANY, ARG_STAR, "Numbers of jobs; or all, or all and a tag"), ARGS_END
+};
+static const arg_t at_args[] = { ARG("args", ARG_ANY, ARG_STAR, "When, as at(1) takes it, and the command"),
+                                 ARG("tag", ARG_ANY, "null", "A word to find the job by"),
+                                 ARG("runas", ARG_STR, "null", "Whose job"), ARGS_END };
+static const arg_t atc_args[] = { ARG("jobid", ARG_ANY, ARG_REQUIRED, "The job's number"), ARGS_END };
+static const arg_t jobcheck_args[] = { ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                           "hour, minute, day, month, year, tag, runas",
+                                           "hour minute day month year tag runas"),
                                        ARGS_END };
 
 static const func_t funcs[] = {

@@ -242,15 +242,15 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t chroot_args[] = {
-    { "root", ARG_STR, ARG_REQUIRED, "The folder that is the command's root" },
+    ARG("root", ARG_STR, ARG_REQUIRED, "The folder that is the command's root"),
     ROWS_WHO,
-    { "python_shell", ARG_BOOL, "true", "False: chroot itself is started without a shell" },
-    { "binds", ARG_LIST, "null", "Folders of the host that are mounted there at the same path" },
+    ARG("python_shell", ARG_BOOL, "true", "False: chroot itself is started without a shell"),
+    ARG("binds", ARG_LIST, "null", "Folders of the host that are mounted there at the same path"),
     ROWS_ENV,
     ROW_RSTRIP,
     ROW_UMASK,
     ROW_ENCODING,
-    { "output_loglevel", ARG_STR, "\"quiet\"", "Log level of the output; quiet: never" },
+    ARG("output_loglevel", ARG_STR, "\"quiet\"", "Log level of the output; quiet: never"),
     ROW_CALLBACK,
     ROW_HIDE,
     ROWS_LIMIT,

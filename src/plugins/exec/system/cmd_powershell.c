@@ -34,9 +34,9 @@ cmd_powershell_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return rc < 0 ? rc : fail_kind(err, FAIL_COMMAND, -ENOTSUP, "The shell %s is not available", shell);
 }
 
-#define ROW_POWERSHELL ROW("shell", ARG_STR, "\"powershell\"", "powershell or pwsh")
-#define ROW_DEPTH      ROW("depth", ARG_INT, "null", "How deep objects are written")
-#define ROW_ENCODE     ROW("encode_cmd", ARG_BOOL, "false", "Pass the command as base64")
+#define ROW_POWERSHELL ARG("shell", ARG_STR, "\"powershell\"", "powershell or pwsh")
+#define ROW_DEPTH      ARG("depth", ARG_INT, "null", "How deep objects are written")
+#define ROW_ENCODE     ARG("encode_cmd", ARG_BOOL, "false", "Pass the command as base64")
 #define ROWS_START     ROW_CMD, ROW_CWD, ROW_STDIN, ROW_RUNAS, ROW_POWERSHELL, ROWS_ENV, ROW_RSTRIP, ROW_UMASK
 #define ROWS_OUT       ROW_ENCODING, ROW_LOGLEVEL
 
@@ -45,9 +45,9 @@ static const arg_t powershell_args[] = {
     ROW_DEPTH,  ROW_ENCODE, ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
 };
 static const arg_t powershell_all_args[] = {
-    ROWS_START,   ROWS_OUT,   { "quiet", ARG_BOOL, "false", "Log nothing" },
+    ROWS_START,   ROWS_OUT,   ARG("quiet", ARG_BOOL, "false", "Log nothing"),
     ROWS_LIMIT,   ROW_VT,     ROW_PASSWORD,
-    ROW_DEPTH,    ROW_ENCODE, { "force_list", ARG_BOOL, "false", "Always return a list" },
+    ROW_DEPTH,    ROW_ENCODE, ARG("force_list", ARG_BOOL, "false", "Always return a list"),
     ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
 };
 

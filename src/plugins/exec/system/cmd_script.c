@@ -477,86 +477,80 @@ cmd_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t program_args[] = {
-    { "cmd", ARG_STR, ARG_REQUIRED, "Name of a program" },
+    ARG("cmd", ARG_STR, ARG_REQUIRED, "Name of a program"),
     ARGS_END,
 };
 static const arg_t which_bin_args[] = {
-    { "cmds", ARG_LIST, ARG_REQUIRED, "Names of programs; the first that exists counts" },
+    ARG("cmds", ARG_LIST, ARG_REQUIRED, "Names of programs; the first that exists counts"),
     ARGS_END,
 };
 static const arg_t shell_info_args[] = {
-    { "shell", ARG_STR, ARG_REQUIRED, "bash, zsh, tcsh, perl, python, ruby or php" },
-    { "list_modules", ARG_BOOL, "false", "Windows only" },
+    ARG("shell", ARG_STR, ARG_REQUIRED, "bash, zsh, tcsh, perl, python, ruby or php"),
+    ARG("list_modules", ARG_BOOL, "false", "Windows only"),
     ARGS_END,
 };
 static const arg_t exec_args[] = {
-    { "lang", ARG_STR, ARG_REQUIRED, "The interpreter, such as python3" },
-    { "code", ARG_STR, ARG_REQUIRED, "The program's text" },
-    { "cwd", ARG_ANY, "null", "Folder to run in" },
-    { "args", ARG_ANY, "null", "Arguments: a list, or a text for one" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all",
-      CMD_WORDS
-      " runas group env clean_env template rstrip output_encoding output_loglevel "
-      "log_callback hide_output timeout reset_system_locale ignore_retcode success_retcodes success_stdout "
-      "success_stderr" },
+    ARG("lang", ARG_STR, ARG_REQUIRED, "The interpreter, such as python3"),
+    ARG("code", ARG_STR, ARG_REQUIRED, "The program's text"),
+    ARG("cwd", ARG_ANY, "null", "Folder to run in"),
+    ARG("args", ARG_ANY, "null", "Arguments: a list, or a text for one"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all",
+        CMD_WORDS
+        " runas group env clean_env template rstrip output_encoding output_loglevel "
+        "log_callback hide_output timeout reset_system_locale ignore_retcode success_retcodes success_stdout "
+        "success_stderr"),
     ARGS_END,
 };
 static const arg_t tty_args[] = {
-    { "device", ARG_STR, ARG_REQUIRED, "A terminal, such as tty0 or pts3" },
-    { "echo", ARG_STR, "\"\"", "What to write to it" },
+    ARG("device", ARG_STR, ARG_REQUIRED, "A terminal, such as tty0 or pts3"),
+    ARG("echo", ARG_STR, "\"\"", "What to write to it"),
     ARGS_END,
 };
 
 #define SCRIPT_WHO                                                                                           \
-    { "source", ARG_STR, ARG_REQUIRED, "Path or URL of the script" },                                        \
-        { "args", ARG_ANY, "null", "Text after the script's name, or a list of its words" },                 \
-        { "cwd", ARG_STR, "null", "Folder to run in; the script is copied there" },                          \
-        { "stdin", ARG_ANY, "null", "Text for standard input" },                                             \
-        { "runas", ARG_STR, "null", "User to run as" }, { "group", ARG_STR, "null", "Group to run as" },     \
-        { "shell", ARG_STR, "null", "Shell; by default $SHELL, or /bin/sh" },                                \
-        { "python_shell", ARG_BOOL, "null", "True: by the shell; by default for calls from outside" },       \
-    {                                                                                                        \
-        "env", ARG_ANY, "null", "Environment: a dictionary, or a list of them"                               \
-    }
+    ARG("source", ARG_STR, ARG_REQUIRED, "Path or URL of the script"),                                       \
+        ARG("args", ARG_ANY, "null", "Text after the script's name, or a list of its words"),                \
+        ARG("cwd", ARG_STR, "null", "Folder to run in; the script is copied there"),                         \
+        ARG("stdin", ARG_ANY, "null", "Text for standard input"),                                            \
+        ARG("runas", ARG_STR, "null", "User to run as"), ARG("group", ARG_STR, "null", "Group to run as"),   \
+        ARG("shell", ARG_STR, "null", "Shell; by default $SHELL, or /bin/sh"),                               \
+        ARG("python_shell", ARG_BOOL, "null", "True: by the shell; by default for calls from outside"),      \
+        ARG("env", ARG_ANY, "null", "Environment: a dictionary, or a list of them")
 #define SCRIPT_LOG                                                                                           \
-    { "output_encoding", ARG_STR, "null", "Encoding of the output; by default UTF-8" },                      \
-        { "output_loglevel", ARG_STR, "\"debug\"", "Log level of the output; quiet: never" },                \
-    {                                                                                                        \
-        "log_callback", ARG_ANY, "null", "Accepted for Salt's sake; functions can't be passed"               \
-    }
+    ARG("output_encoding", ARG_STR, "null", "Encoding of the output; by default UTF-8"),                     \
+        ARG("output_loglevel", ARG_STR, "\"debug\"", "Log level of the output; quiet: never"),               \
+        ARG("log_callback", ARG_ANY, "null", "Accepted for Salt's sake; functions can't be passed")
 #define SCRIPT_SUCCESS                                                                                       \
-    { "password", ARG_STR, "null", "Windows only" },                                                         \
-        { "success_retcodes", ARG_ANY, "null", "Exit codes that count as 0" },                               \
-        { "success_stdout", ARG_ANY, "null", "Texts in stdout that mean success" },                          \
-        { "success_stderr", ARG_ANY, "null", "Texts in stderr that mean success" },                          \
-    {                                                                                                        \
-        "kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of cmd.run_all",                                 \
-            CMD_WORDS " clean_env rstrip reset_system_locale ignore_retcode"                                 \
-    }
+    ARG("password", ARG_STR, "null", "Windows only"),                                                        \
+        ARG("success_retcodes", ARG_ANY, "null", "Exit codes that count as 0"),                              \
+        ARG("success_stdout", ARG_ANY, "null", "Texts in stdout that mean success"),                         \
+        ARG("success_stderr", ARG_ANY, "null", "Texts in stderr that mean success"),                         \
+        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of cmd.run_all",                             \
+            CMD_WORDS " clean_env rstrip reset_system_locale ignore_retcode")
 
 static const arg_t script_args[] = {
     SCRIPT_WHO,
-    { "template", ARG_STR, "null", "Template engine for the script" },
-    { "umask", ARG_ANY, "null", "umask in octal" },
+    ARG("template", ARG_STR, "null", "Template engine for the script"),
+    ARG("umask", ARG_ANY, "null", "umask in octal"),
     SCRIPT_LOG,
-    { "hide_output", ARG_BOOL, "false", "Return no output" },
-    { "timeout", ARG_ANY, "null", "Seconds until the script and its children are killed" },
-    { "reset_system_locale", ARG_BOOL, "true", "Set the locale C" },
-    { "saltenv", ARG_STR, "null", "Environment of the file server" },
-    { "use_vt", ARG_BOOL, "false", "Accepted for Salt's sake; output is collected either way" },
-    { "bg", ARG_BOOL, "false", "Start it and return at once" },
+    ARG("hide_output", ARG_BOOL, "false", "Return no output"),
+    ARG("timeout", ARG_ANY, "null", "Seconds until the script and its children are killed"),
+    ARG("reset_system_locale", ARG_BOOL, "true", "Set the locale C"),
+    ARG("saltenv", ARG_STR, "null", "Environment of the file server"),
+    ARG("use_vt", ARG_BOOL, "false", "Accepted for Salt's sake; output is collected either way"),
+    ARG("bg", ARG_BOOL, "false", "Start it and return at once"),
     SCRIPT_SUCCESS,
     ARGS_END,
 };
 static const arg_t script_retcode_args[] = {
     SCRIPT_WHO,
-    { "template", ARG_STR, "\"jinja\"", "Template engine for the script" },
-    { "umask", ARG_ANY, "null", "umask in octal" },
-    { "timeout", ARG_ANY, "null", "Seconds until the script and its children are killed" },
-    { "reset_system_locale", ARG_BOOL, "true", "Set the locale C" },
-    { "saltenv", ARG_STR, "null", "Environment of the file server" },
+    ARG("template", ARG_STR, "\"jinja\"", "Template engine for the script"),
+    ARG("umask", ARG_ANY, "null", "umask in octal"),
+    ARG("timeout", ARG_ANY, "null", "Seconds until the script and its children are killed"),
+    ARG("reset_system_locale", ARG_BOOL, "true", "Set the locale C"),
+    ARG("saltenv", ARG_STR, "null", "Environment of the file server"),
     SCRIPT_LOG,
-    { "use_vt", ARG_BOOL, "false", "Accepted for Salt's sake; output is collected either way" },
+    ARG("use_vt", ARG_BOOL, "false", "Accepted for Salt's sake; output is collected either way"),
     SCRIPT_SUCCESS,
     ARGS_END,
 };

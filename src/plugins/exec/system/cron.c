@@ -352,21 +352,18 @@ exec_cron_unavailable(call_ctx_t *ctx)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define USER_ROW ROW("user", ARG_STR, ARG_REQUIRED, "Whose crontab")
-#define CMD_ROW  ROW("cmd", ARG_ANY, ARG_REQUIRED, "The command")
+#define USER_ROW ARG("user", ARG_STR, ARG_REQUIRED, "Whose crontab")
+#define CMD_ROW  ARG("cmd", ARG_ANY, ARG_REQUIRED, "The command")
 #define COMMENT_ROWS                                                                                         \
-    { "commented", ARG_BOOL, "false", "Keep the entry, but switched off" },                                  \
-        { "comment", ARG_ANY, "null", "What to write above it" },                                            \
-    {                                                                                                        \
-        "identifier", ARG_ANY, "null", "What the entry is known by; else its command"                        \
-    }
-#define TIME_ROW(name, dflt, help) ROW(name, ARG_ANY, dflt, help)
+    ARG("commented", ARG_BOOL, "false", "Keep the entry, but switched off"),                                 \
+        ARG("comment", ARG_ANY, "null", "What to write above it"),                                           \
+        ARG("identifier", ARG_ANY, "null", "What the entry is known by; else its command")
+#define TIME_ROW(name, dflt, help) ARG(name, ARG_ANY, dflt, help)
 
 static const arg_t user_args[] = { USER_ROW, ARGS_END };
 static const arg_t get_entry_args[] = { USER_ROW,
-                                        { "identifier", ARG_ANY, "null", "The entry's identifier" },
-                                        { "cmd", ARG_ANY, "null", "Or its command" },
-                                        ARGS_END };
+                                        ARG("identifier", ARG_ANY, "null", "The entry's identifier"),
+                                        ARG("cmd", ARG_ANY, "null", "Or its command"), ARGS_END };
 static const arg_t set_job_args[] = {
     USER_ROW,
     TIME_ROW("minute", ARG_REQUIRED, "0-59, or as crontab(5) says; random; A:B for one of a range"),
@@ -379,7 +376,7 @@ static const arg_t set_job_args[] = {
     ARGS_END,
 };
 static const arg_t set_special_args[] = {
-    USER_ROW, { "special", ARG_STR, ARG_REQUIRED, "@daily, @reboot, ..." }, CMD_ROW, COMMENT_ROWS, ARGS_END,
+    USER_ROW, ARG("special", ARG_STR, ARG_REQUIRED, "@daily, @reboot, ..."), CMD_ROW, COMMENT_ROWS, ARGS_END,
 };
 static const arg_t rm_job_args[] = {
     USER_ROW,
@@ -389,22 +386,20 @@ static const arg_t rm_job_args[] = {
     TIME_ROW("daymonth", "null", "Likewise"),
     TIME_ROW("month", "null", "Likewise"),
     TIME_ROW("dayweek", "null", "Likewise"),
-    { "identifier", ARG_ANY, "null", "The entry's identifier" },
+    ARG("identifier", ARG_ANY, "null", "The entry's identifier"),
     ARGS_END,
 };
 static const arg_t rm_special_args[] = {
     USER_ROW,
     CMD_ROW,
-    { "special", ARG_ANY, "null", "Only the entry with this word" },
-    { "identifier", ARG_ANY, "null", "The entry's identifier" },
+    ARG("special", ARG_ANY, "null", "Only the entry with this word"),
+    ARG("identifier", ARG_ANY, "null", "The entry's identifier"),
     ARGS_END,
 };
-static const arg_t set_env_args[] = { USER_ROW,
-                                      { "name", ARG_STR, ARG_REQUIRED, "The variable" },
-                                      { "value", ARG_ANY, "null", "Its value" },
-                                      ARGS_END };
-static const arg_t rm_env_args[] = { USER_ROW, { "name", ARG_STR, ARG_REQUIRED, "The variable" }, ARGS_END };
-static const arg_t file_args[] = { USER_ROW, { "path", ARG_STR, ARG_REQUIRED, "The file" }, ARGS_END };
+static const arg_t set_env_args[] = { USER_ROW, ARG("name", ARG_STR, ARG_REQUIRED, "The variable"),
+                                      ARG("value", ARG_ANY, "null", "Its value"), ARGS_END };
+static const arg_t rm_env_args[] = { USER_ROW, ARG("name", ARG_STR, ARG_REQUIRED, "The variable"), ARGS_END };
+static const arg_t file_args[] = { USER_ROW, ARG("path", ARG_STR, ARG_REQUIRED, "The file"), ARGS_END };
 
 static const func_t funcs[] = {
     { "get_entry", cron_get_entry, get_entry_args, FN_READONLY,

@@ -150,33 +150,33 @@ environ_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t setval_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "Name of the variable" },
-    { "val", ARG_ANY, ARG_REQUIRED, "Text, or False" },
-    { "false_unsets", ARG_BOOL, "false", "False removes the variable instead of emptying it" },
-    { "permanent", ARG_ANY, "false", "Windows only" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "Name of the variable"),
+    ARG("val", ARG_ANY, ARG_REQUIRED, "Text, or False"),
+    ARG("false_unsets", ARG_BOOL, "false", "False removes the variable instead of emptying it"),
+    ARG("permanent", ARG_ANY, "false", "Windows only"),
     ARGS_END,
 };
 static const arg_t setenv_args[] = {
-    { "environ", ARG_ANY, ARG_REQUIRED, "Dictionary of variables: texts, or False" },
-    { "false_unsets", ARG_BOOL, "false", "False removes a variable instead of emptying it" },
-    { "clear_all", ARG_BOOL, "false", "Also clear the variables that are not named" },
-    { "update_minion", ARG_BOOL, "false", "Change the minion's own environment too" },
-    { "permanent", ARG_ANY, "false", "Windows only" },
+    ARG("environ", ARG_ANY, ARG_REQUIRED, "Dictionary of variables: texts, or False"),
+    ARG("false_unsets", ARG_BOOL, "false", "False removes a variable instead of emptying it"),
+    ARG("clear_all", ARG_BOOL, "false", "Also clear the variables that are not named"),
+    ARG("update_minion", ARG_BOOL, "false", "Change the minion's own environment too"),
+    ARG("permanent", ARG_ANY, "false", "Windows only"),
     ARGS_END,
 };
 static const arg_t get_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "Name of the variable" },
-    { "default", ARG_ANY, "\"\"", "What to return when it is not set" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "Name of the variable"),
+    ARG("default", ARG_ANY, "\"\"", "What to return when it is not set"),
     ARGS_END,
 };
 static const arg_t has_value_args[] = {
-    { "key", ARG_ANY, ARG_REQUIRED, "Name of the variable" },
-    { "value", ARG_ANY, "null", "Value that it must have" },
+    ARG("key", ARG_ANY, ARG_REQUIRED, "Name of the variable"),
+    ARG("value", ARG_ANY, "null", "Value that it must have"),
     ARGS_END,
 };
 static const arg_t item_args[] = {
-    { "keys", ARG_ANY, ARG_REQUIRED, "A name, or a list of names" },
-    { "default", ARG_ANY, "\"\"", "What to return for those that are not set" },
+    ARG("keys", ARG_ANY, ARG_REQUIRED, "A name, or a list of names"),
+    ARG("default", ARG_ANY, "\"\"", "What to return for those that are not set"),
     ARGS_END,
 };
 

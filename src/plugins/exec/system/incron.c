@@ -189,15 +189,13 @@ exec_incron_unavailable(call_ctx_t *ctx)
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define USER_ROW ROW("user", ARG_STR, ARG_REQUIRED, "Whose table; system: /etc/incron.d/salt")
+#define USER_ROW ARG("user", ARG_STR, ARG_REQUIRED, "Whose table; system: /etc/incron.d/salt")
 static const arg_t user_args[] = { USER_ROW, ARGS_END };
-static const arg_t file_args[] = { USER_ROW, { "path", ARG_STR, ARG_REQUIRED, "The file" }, ARGS_END };
-static const arg_t job_args[] = { USER_ROW,
-                                  { "path", ARG_STR, ARG_REQUIRED, "What is watched" },
-                                  { "mask", ARG_ANY, ARG_REQUIRED,
-                                    "Events, with commas: IN_MODIFY,IN_DELETE" },
-                                  { "cmd", ARG_ANY, ARG_REQUIRED, "The command" },
-                                  ARGS_END };
+static const arg_t file_args[] = { USER_ROW, ARG("path", ARG_STR, ARG_REQUIRED, "The file"), ARGS_END };
+static const arg_t job_args[] = { USER_ROW, ARG("path", ARG_STR, ARG_REQUIRED, "What is watched"),
+                                  ARG("mask", ARG_ANY, ARG_REQUIRED,
+                                      "Events, with commas: IN_MODIFY,IN_DELETE"),
+                                  ARG("cmd", ARG_ANY, ARG_REQUIRED, "The command"), ARGS_END };
 
 #define LIST_DOC "Return a user's table." CLI_EXAMPLE("salt '*' incron.list_tab root")
 #define RM_DOC                                                                                               \

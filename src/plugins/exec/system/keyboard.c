@@ -150,7 +150,7 @@ exec_keyboard_unavailable(call_ctx_t *ctx)
                  "localectl binary in path.";
 }
 
-static const arg_t layout_args[] = { { "layout", ARG_STR, ARG_REQUIRED, "The layout: dvorak" }, ARGS_END };
+static const arg_t layout_args[] = { ARG("layout", ARG_STR, ARG_REQUIRED, "The layout: dvorak"), ARGS_END };
 
 static const func_t funcs[] = {
     { "get_sys", keyboard_get_sys, NULL, FN_READONLY,

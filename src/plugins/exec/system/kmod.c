@@ -315,18 +315,17 @@ kmod_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ---------------------------------------------------------------------------------- */
 
-#define MOD_ROW     ROW("mod", ARG_STR, ARG_REQUIRED, "The module, with its options for load: bonding mode=4")
-#define PERSIST_ROW ROW("persist", ARG_BOOL, "false", "In the file for the next start too")
+#define MOD_ROW     ARG("mod", ARG_STR, ARG_REQUIRED, "The module, with its options for load: bonding mode=4")
+#define PERSIST_ROW ARG("persist", ARG_BOOL, "false", "In the file for the next start too")
 
 static const arg_t mod_args[] = { MOD_ROW, ARGS_END };
-static const arg_t list_args[] = { { "only_persist", ARG_BOOL, "false", "Those that the file names" },
+static const arg_t list_args[] = { ARG("only_persist", ARG_BOOL, "false", "Those that the file names"),
                                    ARGS_END };
 static const arg_t load_args[] = { MOD_ROW, PERSIST_ROW, ARGS_END };
-static const arg_t remove_args[] = { MOD_ROW,
-                                     PERSIST_ROW,
-                                     { "comment", ARG_BOOL, "true",
-                                       "Comment the line out instead of removing it" },
-                                     ARGS_END };
+static const arg_t remove_args[] = {
+    MOD_ROW, PERSIST_ROW, ARG("comment", ARG_BOOL, "true", "Comment the line out instead of removing it"),
+    ARGS_END
+};
 
 static const func_t funcs[] = {
     { "available", kmod_available, NULL, FN_READONLY,

@@ -401,12 +401,12 @@ locale_gen_locale(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-static const arg_t locale_args[] = { { "locale", ARG_STR, ARG_REQUIRED, "The locale: en_US.UTF-8" },
+static const arg_t locale_args[] = { ARG("locale", ARG_STR, ARG_REQUIRED, "The locale: en_US.UTF-8"),
                                      ARGS_END };
-static const arg_t gen_args[] = { { "locale", ARG_STR, ARG_REQUIRED, "The locale: en_US.UTF-8" },
-                                  { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                    "verbose: return all that the program says", "verbose" },
-                                  ARGS_END };
+static const arg_t gen_args[] = {
+    ARG("locale", ARG_STR, ARG_REQUIRED, "The locale: en_US.UTF-8"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "verbose: return all that the program says", "verbose"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "avail", locale_avail, locale_args, FN_READONLY,

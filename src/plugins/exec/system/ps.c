@@ -764,39 +764,38 @@ ps_psaux(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static const arg_t top_args[] = { { "num_processes", ARG_INT, "5", "How many" },
-                                  { "interval", ARG_FLOAT, "3", "Seconds to watch" },
-                                  ARGS_END };
-static const arg_t proc_info_args[] = { { "pid", ARG_INT, ARG_REQUIRED, "Number of the process" },
-                                        { "attrs", ARG_ANY, "null", "Attributes to return, all when None" },
+static const arg_t top_args[] = { ARG("num_processes", ARG_INT, "5", "How many"),
+                                  ARG("interval", ARG_FLOAT, "3", "Seconds to watch"), ARGS_END };
+static const arg_t proc_info_args[] = { ARG("pid", ARG_INT, ARG_REQUIRED, "Number of the process"),
+                                        ARG("attrs", ARG_ANY, "null", "Attributes to return, all when None"),
                                         ARGS_END };
-static const arg_t kill_args[] = { { "pid", ARG_INT, ARG_REQUIRED, "Number of the process" },
-                                   { "signal", ARG_INT, "15", "Number of the signal" },
-                                   ARGS_END };
-static const arg_t pkill_args[] = { { "pattern", ARG_STR, ARG_REQUIRED, "Part of the name" },
-                                    { "user", ARG_STR, "null", "Only this user's" },
-                                    { "signal", ARG_INT, "15", "Number of the signal" },
-                                    { "full", ARG_BOOL, "false", "Look at the whole command line" },
+static const arg_t kill_args[] = { ARG("pid", ARG_INT, ARG_REQUIRED, "Number of the process"),
+                                   ARG("signal", ARG_INT, "15", "Number of the signal"), ARGS_END };
+static const arg_t pkill_args[] = { ARG("pattern", ARG_STR, ARG_REQUIRED, "Part of the name"),
+                                    ARG("user", ARG_STR, "null", "Only this user's"),
+                                    ARG("signal", ARG_INT, "15", "Number of the signal"),
+                                    ARG("full", ARG_BOOL, "false", "Look at the whole command line"),
                                     ARGS_END };
-static const arg_t pgrep_args[] = { { "pattern", ARG_STR, ARG_REQUIRED, "Part of the name" },
-                                    { "user", ARG_STR, "null", "Only this user's" },
-                                    { "full", ARG_BOOL, "false", "Look at the whole command line" },
-                                    { "pattern_is_regex", ARG_BOOL, "false",
-                                      "The pattern is a regular expression" },
-                                    ARGS_END };
-static const arg_t cpu_percent_args[] = { { "interval", ARG_FLOAT, "0.1", "Seconds to watch" },
-                                          { "per_cpu", ARG_BOOL, "false", "A list, one per processor" },
+static const arg_t pgrep_args[] = {
+    ARG("pattern", ARG_STR, ARG_REQUIRED, "Part of the name"),
+    ARG("user", ARG_STR, "null", "Only this user's"),
+    ARG("full", ARG_BOOL, "false", "Look at the whole command line"),
+    ARG("pattern_is_regex", ARG_BOOL, "false", "The pattern is a regular expression"), ARGS_END
+};
+static const arg_t cpu_percent_args[] = { ARG("interval", ARG_FLOAT, "0.1", "Seconds to watch"),
+                                          ARG("per_cpu", ARG_BOOL, "false", "A list, one per processor"),
                                           ARGS_END };
-static const arg_t cpu_times_args[] = { { "per_cpu", ARG_BOOL, "false", "A list, one per processor" },
+static const arg_t cpu_times_args[] = { ARG("per_cpu", ARG_BOOL, "false", "A list, one per processor"),
                                         ARGS_END };
-static const arg_t all_args[] = { { "all", ARG_BOOL, "false", "Also file systems without a device" },
+static const arg_t all_args[] = { ARG("all", ARG_BOOL, "false", "Also file systems without a device"),
                                   ARGS_END };
-static const arg_t path_args[] = { { "path", ARG_STR, ARG_REQUIRED, "A path on the file system" }, ARGS_END };
-static const arg_t boot_args[] = { { "time_format", ARG_STR, "null", "strftime format" }, ARGS_END };
-static const arg_t interface_args[] = { { "interface", ARG_STR, "null", "Only this one" }, ARGS_END };
-static const arg_t device_args[] = { { "device", ARG_STR, "null", "Only this one" }, ARGS_END };
-static const arg_t name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name to look for" }, ARGS_END };
-static const arg_t status_args[] = { { "status", ARG_STR, ARG_REQUIRED, "running, sleeping, zombie, ..." },
+static const arg_t path_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, "A path on the file system"),
+                                   ARGS_END };
+static const arg_t boot_args[] = { ARG("time_format", ARG_STR, "null", "strftime format"), ARGS_END };
+static const arg_t interface_args[] = { ARG("interface", ARG_STR, "null", "Only this one"), ARGS_END };
+static const arg_t device_args[] = { ARG("device", ARG_STR, "null", "Only this one"), ARGS_END };
+static const arg_t name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Name to look for"), ARGS_END };
+static const arg_t status_args[] = { ARG("status", ARG_STR, ARG_REQUIRED, "running, sleeping, zombie, ..."),
                                      ARGS_END };
 
 static const func_t funcs[] = {

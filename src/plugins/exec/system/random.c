@@ -197,52 +197,52 @@ random_shuffle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t hash_args[] = {
-    { "value", ARG_ANY, ARG_REQUIRED, "What to hash" },
-    { "algorithm", ARG_STR, "\"sha512\"", "md5, sha1, sha224, sha256, sha384 or sha512" },
+    ARG("value", ARG_ANY, ARG_REQUIRED, "What to hash"),
+    ARG("algorithm", ARG_STR, "\"sha512\"", "md5, sha1, sha224, sha256, sha384 or sha512"),
     ARGS_END,
 };
 static const arg_t encode_args[] = {
-    { "value", ARG_ANY, ARG_REQUIRED, "Text to encode" },
-    { "encoder", ARG_STR, "\"base64\"", "base64" },
+    ARG("value", ARG_ANY, ARG_REQUIRED, "Text to encode"),
+    ARG("encoder", ARG_STR, "\"base64\"", "base64"),
     ARGS_END,
 };
 static const arg_t get_str_args[] = {
-    { "length", ARG_INT, "20", "Number of characters" },
-    { "chars", ARG_STR, "null", "Choose from these; wins over the others" },
-    { "lowercase", ARG_BOOL, "true", "Lower-case letters" },
-    { "uppercase", ARG_BOOL, "true", "Upper-case letters" },
-    { "digits", ARG_BOOL, "true", "Digits" },
-    { "punctuation", ARG_BOOL, "true", "Punctuation" },
-    { "whitespace", ARG_BOOL, "false", "White space" },
-    { "printable", ARG_BOOL, "false", "All of them" },
+    ARG("length", ARG_INT, "20", "Number of characters"),
+    ARG("chars", ARG_STR, "null", "Choose from these; wins over the others"),
+    ARG("lowercase", ARG_BOOL, "true", "Lower-case letters"),
+    ARG("uppercase", ARG_BOOL, "true", "Upper-case letters"),
+    ARG("digits", ARG_BOOL, "true", "Digits"),
+    ARG("punctuation", ARG_BOOL, "true", "Punctuation"),
+    ARG("whitespace", ARG_BOOL, "false", "White space"),
+    ARG("printable", ARG_BOOL, "false", "All of them"),
     ARGS_END,
 };
 static const arg_t shadow_args[] = {
-    { "crypt_salt", ARG_STR, "null", "Salt of the hash; by default a random one" },
-    { "password", ARG_STR, "null", "By default a random one" },
-    { "algorithm", ARG_STR, "\"sha512\"", "sha512, sha256, md5 or crypt" },
+    ARG("crypt_salt", ARG_STR, "null", "Salt of the hash; by default a random one"),
+    ARG("password", ARG_STR, "null", "By default a random one"),
+    ARG("algorithm", ARG_STR, "\"sha512\"", "sha512, sha256, md5 or crypt"),
     ARGS_END,
 };
 static const arg_t rand_int_args[] = {
-    { "start", ARG_INT, "1", "Smallest number" },
-    { "end", ARG_INT, "10", "Largest number" },
-    { "seed", ARG_ANY, "null", "The same seed gives the same number" },
+    ARG("start", ARG_INT, "1", "Smallest number"),
+    ARG("end", ARG_INT, "10", "Largest number"),
+    ARG("seed", ARG_ANY, "null", "The same seed gives the same number"),
     ARGS_END,
 };
 static const arg_t seed_args[] = {
-    { "range", ARG_INT, "10", "The number is below this one" },
-    { "hash", ARG_ANY, "null", "Seed; by default the minion's id" },
+    ARG("range", ARG_INT, "10", "The number is below this one"),
+    ARG("hash", ARG_ANY, "null", "Seed; by default the minion's id"),
     ARGS_END,
 };
 static const arg_t sample_args[] = {
-    { "value", ARG_LIST, ARG_REQUIRED, "A list" },
-    { "size", ARG_INT, ARG_REQUIRED, "How many of its elements" },
-    { "seed", ARG_ANY, "null", "Text; the same seed gives the same choice" },
+    ARG("value", ARG_LIST, ARG_REQUIRED, "A list"),
+    ARG("size", ARG_INT, ARG_REQUIRED, "How many of its elements"),
+    ARG("seed", ARG_ANY, "null", "Text; the same seed gives the same choice"),
     ARGS_END,
 };
 static const arg_t shuffle_args[] = {
-    { "value", ARG_LIST, ARG_REQUIRED, "A list" },
-    { "seed", ARG_ANY, "null", "Text; the same seed gives the same order" },
+    ARG("value", ARG_LIST, ARG_REQUIRED, "A list"),
+    ARG("seed", ARG_ANY, "null", "Text; the same seed gives the same order"),
     ARGS_END,
 };
 

@@ -359,25 +359,22 @@ selinux_unavailable(call_ctx_t *ctx)
     return NULL;
 }
 
-#define BOOLEAN_ROW ROW("boolean", ARG_STR, ARG_REQUIRED, "The boolean")
-#define PERSIST_ROW ROW("persist", ARG_BOOL, "false", "Keep it over restarts")
-#define MODULE_ROW  ROW("module", ARG_STR, ARG_REQUIRED, "The module")
+#define BOOLEAN_ROW ARG("boolean", ARG_STR, ARG_REQUIRED, "The boolean")
+#define PERSIST_ROW ARG("persist", ARG_BOOL, "false", "Keep it over restarts")
+#define MODULE_ROW  ARG("module", ARG_STR, ARG_REQUIRED, "The module")
 
-static const arg_t mode_args[] = { { "mode", ARG_ANY, ARG_REQUIRED, "enforcing, permissive, disabled" },
+static const arg_t mode_args[] = { ARG("mode", ARG_ANY, ARG_REQUIRED, "enforcing, permissive, disabled"),
                                    ARGS_END };
 static const arg_t boolean_args[] = { BOOLEAN_ROW, ARGS_END };
-static const arg_t setsebool_args[] = {
-    BOOLEAN_ROW, { "value", ARG_ANY, ARG_REQUIRED, "on or off" }, PERSIST_ROW, ARGS_END
-};
-static const arg_t setsebools_args[] = { { "pairs", ARG_ANY, ARG_REQUIRED, "{boolean: on or off}" },
-                                         PERSIST_ROW,
-                                         ARGS_END };
+static const arg_t setsebool_args[] = { BOOLEAN_ROW, ARG("value", ARG_ANY, ARG_REQUIRED, "on or off"),
+                                        PERSIST_ROW, ARGS_END };
+static const arg_t setsebools_args[] = { ARG("pairs", ARG_ANY, ARG_REQUIRED, "{boolean: on or off}"),
+                                         PERSIST_ROW, ARGS_END };
 static const arg_t module_args[] = { MODULE_ROW, ARGS_END };
-static const arg_t setsemod_args[] = { MODULE_ROW,
-                                       { "state", ARG_STR, ARG_REQUIRED, "Enabled or Disabled" },
+static const arg_t setsemod_args[] = { MODULE_ROW, ARG("state", ARG_STR, ARG_REQUIRED, "Enabled or Disabled"),
                                        ARGS_END };
 static const arg_t install_args[] = {
-    { "module_path", ARG_STR, ARG_REQUIRED, "Its file: salt://... or a path" }, ARGS_END
+    ARG("module_path", ARG_STR, ARG_REQUIRED, "Its file: salt://... or a path"), ARGS_END
 };
 
 #define EXAMPLE(call) CLI_EXAMPLE("salt '*' selinux." call)

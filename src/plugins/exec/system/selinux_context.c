@@ -283,27 +283,25 @@ context_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "semanage is not in the path";
 }
 
-#define SPEC_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The files, a regular expression: /srv/www(/.*)?")
+#define SPEC_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The files, a regular expression: /srv/www(/.*)?")
 #define SPEC_ROWS                                                                                            \
-    SPEC_ROW, ROW("filetype", ARG_STR, "null", "a, f, d, c, b, s, l, p; by default a: all files"),           \
-        ROW("sel_type", ARG_STR, "null", "Type of the context"),                                             \
-        ROW("sel_user", ARG_STR, "null", "Its user"), ROW("sel_level", ARG_STR, "null", "Its level")
-#define PORT_ROW ROW("name", ARG_STR, ARG_REQUIRED, "tcp/8080, udp/20-21")
+    SPEC_ROW, ARG("filetype", ARG_STR, "null", "a, f, d, c, b, s, l, p; by default a: all files"),           \
+        ARG("sel_type", ARG_STR, "null", "Type of the context"),                                             \
+        ARG("sel_user", ARG_STR, "null", "Its user"), ARG("sel_level", ARG_STR, "null", "Its level")
+#define PORT_ROW ARG("name", ARG_STR, ARG_REQUIRED, "tcp/8080, udp/20-21")
 #define PROTO_ROWS                                                                                           \
-    ROW("protocol", ARG_STR, "null", "tcp or udp, when the name does not say"),                              \
-        ROW("port", ARG_ANY, "null", "The port, when the name does not say")
-#define TYPE_ROW ROW("sel_type", ARG_STR, "null", "Type of the context")
+    ARG("protocol", ARG_STR, "null", "tcp or udp, when the name does not say"),                              \
+        ARG("port", ARG_ANY, "null", "The port, when the name does not say")
+#define TYPE_ROW ARG("sel_type", ARG_STR, "null", "Type of the context")
 
-static const arg_t filetype_args[] = { { "filetype", ARG_STR, "\"a\"", "a, f, d, c, b, s, l or p" },
+static const arg_t filetype_args[] = { ARG("filetype", ARG_STR, "\"a\"", "a, f, d, c, b, s, l or p"),
                                        ARGS_END };
 static const arg_t fcontext_args[] = { SPEC_ROWS, ARGS_END };
-static const arg_t apply_args[] = { SPEC_ROW,
-                                    { "recursive", ARG_BOOL, "false", "What is below, too" },
+static const arg_t apply_args[] = { SPEC_ROW, ARG("recursive", ARG_BOOL, "false", "What is below, too"),
                                     ARGS_END };
 static const arg_t port_args[] = { PORT_ROW, TYPE_ROW, PROTO_ROWS, ARGS_END };
-static const arg_t port_add_args[] = {
-    PORT_ROW, TYPE_ROW, PROTO_ROWS, { "sel_range", ARG_STR, "null", "Its range" }, ARGS_END
-};
+static const arg_t port_add_args[] = { PORT_ROW, TYPE_ROW, PROTO_ROWS,
+                                       ARG("sel_range", ARG_STR, "null", "Its range"), ARGS_END };
 static const arg_t port_delete_args[] = { PORT_ROW, PROTO_ROWS, ARGS_END };
 
 #define EXAMPLE(call) CLI_EXAMPLE("salt '*' selinux." call)

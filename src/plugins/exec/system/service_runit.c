@@ -539,7 +539,7 @@ runit_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return runit_masked(ctx, args, ret_value, err);
 }
 
-static const arg_t broken_args[] = { { "name", ARG_STR, "\"*\"", "A glob of names" }, ARGS_END };
+static const arg_t broken_args[] = { ARG("name", ARG_STR, "\"*\"", "A glob of names"), ARGS_END };
 
 static const func_t funcs[] = {
 #define SERVICE_ROW(name, args, flags, doc) { #name, runit_##name, args, flags, doc },

@@ -295,9 +295,8 @@ sysv_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return sysv_masked(ctx, args, ret_value, err);
 }
 
-static const arg_t run_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of the script" },
-                                  { "action", ARG_STR, ARG_REQUIRED, "What it shall do" },
-                                  ARGS_END };
+static const arg_t run_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Name of the script"),
+                                  ARG("action", ARG_STR, ARG_REQUIRED, "What it shall do"), ARGS_END };
 
 static const func_t funcs[] = {
 #define SERVICE_ROW(name, args, flags, doc) { #name, sysv_##name, args, flags, doc },

@@ -665,19 +665,19 @@ status_custom(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const arg_t diskusage_args[] = {
-    { "args", ARG_ANY, ARG_STAR, "Paths, or globs for types of file systems" }, ARGS_END
+    ARG("args", ARG_ANY, ARG_STAR, "Paths, or globs for types of file systems"), ARGS_END
 };
-static const arg_t pid_args[] = { { "sig", ARG_STR, ARG_REQUIRED, "Regular expression" }, ARGS_END };
-static const arg_t master_args[] = { { "master", ARG_STR, "null", "Name or address" },
-                                     { "connected", ARG_BOOL, "true", "What was known before; not used" },
+static const arg_t pid_args[] = { ARG("sig", ARG_STR, ARG_REQUIRED, "Regular expression"), ARGS_END };
+static const arg_t master_args[] = { ARG("master", ARG_STR, "null", "Name or address"),
+                                     ARG("connected", ARG_BOOL, "true", "What was known before; not used"),
                                      ARGS_END };
-static const arg_t ping_args[] = { { "master", ARG_STR, ARG_REQUIRED, "Name or address" }, ARGS_END };
-static const arg_t time_args[] = { { "format", ARG_STR, "\"%A, %d. %B %Y %I:%M%p\"", "strftime format" },
+static const arg_t ping_args[] = { ARG("master", ARG_STR, ARG_REQUIRED, "Name or address"), ARGS_END };
+static const arg_t time_args[] = { ARG("format", ARG_STR, "\"%A, %d. %B %Y %I:%M%p\"", "strftime format"),
                                    ARGS_END };
 
 static const arg_t proxy_args[] = {
-    { "proxy_name", ARG_STR, ARG_REQUIRED, "The proxy module" },
-    { "opts", ARG_DICT, "null", "Its configuration" },
+    ARG("proxy_name", ARG_STR, ARG_REQUIRED, "The proxy module"),
+    ARG("opts", ARG_DICT, "null", "Its configuration"),
     ARGS_END,
 };
 

@@ -224,27 +224,25 @@ supervisord_options(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define NAME_ROW(value) ROW("name", ARG_STR, value, "The process; GROUP: or GROUP:* is a group")
+#define NAME_ROW(value) ARG("name", ARG_STR, value, "The process; GROUP: or GROUP:* is a group")
 #define REST_ROWS                                                                                            \
-    ROW("user", ARG_STR, "null", "User to run supervisorctl as"),                                            \
-        ROW("conf_file", ARG_STR, "null", "supervisord's configuration"),                                    \
-        ROW("bin_env", ARG_STR, "null", "Path of supervisorctl, or of its virtual environment")
+    ARG("user", ARG_STR, "null", "User to run supervisorctl as"),                                            \
+        ARG("conf_file", ARG_STR, "null", "supervisord's configuration"),                                    \
+        ARG("bin_env", ARG_STR, "null", "Path of supervisorctl, or of its virtual environment")
 
 static const arg_t all_args[] = { NAME_ROW("\"all\""), REST_ROWS, ARGS_END };
 static const arg_t one_args[] = { NAME_ROW(ARG_REQUIRED), REST_ROWS, ARGS_END };
 static const arg_t none_args[] = { REST_ROWS, ARGS_END };
 static const arg_t update_args[] = { REST_ROWS, NAME_ROW("null"), ARGS_END };
 static const arg_t status_args[] = { NAME_ROW("null"), REST_ROWS, ARGS_END };
-static const arg_t custom_args[] = { { "command", ARG_STR, ARG_REQUIRED, "A command of supervisorctl" },
-                                     REST_ROWS,
-                                     ARGS_END };
+static const arg_t custom_args[] = { ARG("command", ARG_STR, ARG_REQUIRED, "A command of supervisorctl"),
+                                     REST_ROWS, ARGS_END };
 static const arg_t options_args[] = { NAME_ROW(ARG_REQUIRED),
-                                      { "conf_file", ARG_STR, "null", "supervisord's configuration" },
+                                      ARG("conf_file", ARG_STR, "null", "supervisord's configuration"),
                                       ARGS_END };
 static const arg_t bool_args[] = { NAME_ROW(ARG_REQUIRED),
-                                   { "expected_state", ARG_STR, "null", "RUNNING, STOPPED, ...; None: any" },
-                                   REST_ROWS,
-                                   ARGS_END };
+                                   ARG("expected_state", ARG_STR, "null", "RUNNING, STOPPED, ...; None: any"),
+                                   REST_ROWS, ARGS_END };
 
 static const func_t funcs[] = {
     { "add", supervisord_command, one_args, 0,

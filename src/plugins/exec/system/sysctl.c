@@ -312,16 +312,16 @@ sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The setting: net.ipv4.ip_forward")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The setting: net.ipv4.ip_forward")
 
 static const arg_t get_args[] = { NAME_ROW, ARGS_END };
-static const arg_t show_args[] = { { "config_file", ARG_ANY, "false", "What a file says, not the kernel" },
+static const arg_t show_args[] = { ARG("config_file", ARG_ANY, "false", "What a file says, not the kernel"),
                                    ARGS_END };
-static const arg_t assign_args[] = { NAME_ROW, { "value", ARG_ANY, ARG_REQUIRED, "Its value" }, ARGS_END };
+static const arg_t assign_args[] = { NAME_ROW, ARG("value", ARG_ANY, ARG_REQUIRED, "Its value"), ARGS_END };
 static const arg_t persist_args[] = {
     NAME_ROW,
-    { "value", ARG_ANY, ARG_REQUIRED, "Its value" },
-    { "config", ARG_STR, "null", "The file; None: 99-salt.conf where systemd runs, else sysctl.conf" },
+    ARG("value", ARG_ANY, ARG_REQUIRED, "Its value"),
+    ARG("config", ARG_STR, "null", "The file; None: 99-salt.conf where systemd runs, else sysctl.conf"),
     ARGS_END,
 };
 

@@ -230,17 +230,16 @@ sysfs_interfaces(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define KEY_ROW ROW("key", ARG_STR, ARG_REQUIRED, "Path of the attribute, with /sys before it or without")
+#define KEY_ROW ARG("key", ARG_STR, ARG_REQUIRED, "Path of the attribute, with /sys before it or without")
 
-static const arg_t attr_args[] = { KEY_ROW, { "value", ARG_ANY, "null", "Written, when given" }, ARGS_END };
-static const arg_t write_args[] = { KEY_ROW, { "value", ARG_ANY, ARG_REQUIRED, "The value" }, ARGS_END };
-static const arg_t read_args[] = { { "key", ARG_ANY, ARG_REQUIRED, "A path, or a list of paths" },
-                                   { "root", ARG_STR, "\"\"", "Stands before each path" },
-                                   ARGS_END };
+static const arg_t attr_args[] = { KEY_ROW, ARG("value", ARG_ANY, "null", "Written, when given"), ARGS_END };
+static const arg_t write_args[] = { KEY_ROW, ARG("value", ARG_ANY, ARG_REQUIRED, "The value"), ARGS_END };
+static const arg_t read_args[] = { ARG("key", ARG_ANY, ARG_REQUIRED, "A path, or a list of paths"),
+                                   ARG("root", ARG_STR, "\"\"", "Stands before each path"), ARGS_END };
 static const arg_t target_args[] = { KEY_ROW,
-                                     { "full", ARG_ANY, "true", "The path, not only its last name" },
+                                     ARG("full", ARG_ANY, "true", "The path, not only its last name"),
                                      ARGS_END };
-static const arg_t interfaces_args[] = { { "root", ARG_STR, ARG_REQUIRED, "A folder" }, ARGS_END };
+static const arg_t interfaces_args[] = { ARG("root", ARG_STR, ARG_REQUIRED, "A folder"), ARGS_END };
 
 static const func_t funcs[] = {
     { "attr", sysfs_attr, attr_args, 0,

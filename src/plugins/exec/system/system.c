@@ -361,32 +361,30 @@ system_set_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define UTC_OFFSET_ROW                                                                                       \
-    ROW("utc_offset", ARG_STR, "null",                                                                       \
+    ARG("utc_offset", ARG_STR, "null",                                                                       \
         "Distance from UTC as +HHMM or -HHMM, in two pairs of quotes on a shell; None: local time")
-#define AT_TIME_ROW ROW("at_time", ARG_ANY, "null", "Minutes to wait, or hh:mm; None for now")
+#define AT_TIME_ROW ARG("at_time", ARG_ANY, "null", "Minutes to wait, or hh:mm; None for now")
 
-static const arg_t init_args[] = { { "runlevel", ARG_STR, ARG_REQUIRED, "Run level" }, ARGS_END };
+static const arg_t init_args[] = { ARG("runlevel", ARG_STR, ARG_REQUIRED, "Run level"), ARGS_END };
 static const arg_t at_time_args[] = { AT_TIME_ROW, ARGS_END };
 static const arg_t offset_args[] = { UTC_OFFSET_ROW, ARGS_END };
-static const arg_t time_args[] = { { "newtime", ARG_STR, ARG_REQUIRED,
-                                     "HH:MM:SS or HH:MM, of 24 hours or with AM or PM" },
-                                   UTC_OFFSET_ROW,
-                                   ARGS_END };
-static const arg_t date_args[] = { { "newdate", ARG_STR, ARG_REQUIRED,
-                                     "YYYY-MM-DD, MM-DD-YYYY, MM-DD-YY, or the same with slashes" },
-                                   UTC_OFFSET_ROW,
-                                   ARGS_END };
-static const arg_t date_time_args[] = { { "years", ARG_INT, "null",
-                                          "Year; None leaves it, as for the others" },
-                                        { "months", ARG_INT, "null", "Month" },
-                                        { "days", ARG_INT, "null", "Day" },
-                                        { "hours", ARG_INT, "null", "Hour" },
-                                        { "minutes", ARG_INT, "null", "Minute" },
-                                        { "seconds", ARG_INT, "null", "Second" },
+static const arg_t time_args[] = { ARG("newtime", ARG_STR, ARG_REQUIRED,
+                                       "HH:MM:SS or HH:MM, of 24 hours or with AM or PM"),
+                                   UTC_OFFSET_ROW, ARGS_END };
+static const arg_t date_args[] = { ARG("newdate", ARG_STR, ARG_REQUIRED,
+                                       "YYYY-MM-DD, MM-DD-YYYY, MM-DD-YY, or the same with slashes"),
+                                   UTC_OFFSET_ROW, ARGS_END };
+static const arg_t date_time_args[] = { ARG("years", ARG_INT, "null",
+                                            "Year; None leaves it, as for the others"),
+                                        ARG("months", ARG_INT, "null", "Month"),
+                                        ARG("days", ARG_INT, "null", "Day"),
+                                        ARG("hours", ARG_INT, "null", "Hour"),
+                                        ARG("minutes", ARG_INT, "null", "Minute"),
+                                        ARG("seconds", ARG_INT, "null", "Second"),
                                         UTC_OFFSET_ROW,
                                         ARGS_END };
-static const arg_t desc_args[] = { { "desc", ARG_STR, ARG_REQUIRED, "What people call it" }, ARGS_END };
-static const arg_t hostname_args[] = { { "hostname", ARG_STR, ARG_REQUIRED, "New name" }, ARGS_END };
+static const arg_t desc_args[] = { ARG("desc", ARG_STR, ARG_REQUIRED, "What people call it"), ARGS_END };
+static const arg_t hostname_args[] = { ARG("hostname", ARG_STR, ARG_REQUIRED, "New name"), ARGS_END };
 
 static const func_t funcs[] = {
     { "get_computer_desc", system_get_computer_desc, NULL, FN_READONLY,

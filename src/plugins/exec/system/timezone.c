@@ -385,9 +385,9 @@ timezone_set_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- table ---------------------------------------------------------------------------------- */
 
-static const arg_t zone_args[] = { { "timezone", ARG_STR, ARG_REQUIRED, "The zone: Europe/Berlin" },
+static const arg_t zone_args[] = { ARG("timezone", ARG_STR, ARG_REQUIRED, "The zone: Europe/Berlin"),
                                    ARGS_END };
-static const arg_t clock_args[] = { { "clock", ARG_STR, ARG_REQUIRED, "UTC or localtime" }, ARGS_END };
+static const arg_t clock_args[] = { ARG("clock", ARG_STR, ARG_REQUIRED, "UTC or localtime"), ARGS_END };
 
 static const func_t funcs[] = {
     { "get_hwclock", timezone_get_hwclock, NULL, FN_READONLY,

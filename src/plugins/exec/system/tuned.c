@@ -98,7 +98,7 @@ exec_tuned_unavailable(call_ctx_t *ctx)
                : "The tuned execution module failed to load: the tuned-adm binary is not in the path.";
 }
 
-static const arg_t profile_args[] = { { "profile_name", ARG_STR, ARG_REQUIRED, "The profile" }, ARGS_END };
+static const arg_t profile_args[] = { ARG("profile_name", ARG_STR, ARG_REQUIRED, "The profile"), ARGS_END };
 
 static const func_t funcs[] = {
     { "active", tuned_active, NULL, FN_READONLY,

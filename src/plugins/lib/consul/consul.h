@@ -52,10 +52,10 @@ json_t *consul_told(const consul_do_t *what, const json_t *args, json_t *answer)
  * *err. */
 int consul_refuse(call_ctx_t *ctx, const json_t *args, const char *message, json_t **ret_value, fail_t *err);
 
-#define CONSUL_ROW_URL               ROW("consul_url", ARG_STR, "null", "The server; by default the option consul.url")
-#define CONSUL_ROW_TOKEN             ROW("token", ARG_STR, "null", "ACL token; by default the option consul.token")
+#define CONSUL_ROW_URL               ARG("consul_url", ARG_STR, "null", "The server; by default the option consul.url")
+#define CONSUL_ROW_TOKEN             ARG("token", ARG_STR, "null", "ACL token; by default the option consul.token")
 #define CONSUL_ROWS                  CONSUL_ROW_URL, CONSUL_ROW_TOKEN
-#define CONSUL_ROW_MORE(takes, help) ROW("kwargs", ARG_ANY, ARG_STARSTAR, help, takes)
+#define CONSUL_ROW_MORE(takes, help) ARG("kwargs", ARG_ANY, ARG_STARSTAR, help, takes)
 #define CONSUL_FN(name, fn, args, flags, doc, example, ...)                                                  \
     ROW(name, fn, args, flags, doc CLI_EXAMPLE("salt '*' consul." example),                                  \
         .data.ptr = &(const consul_do_t){ __VA_ARGS__ })

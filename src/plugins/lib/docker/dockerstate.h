@@ -12,12 +12,12 @@
 #include "salt/state.h"
 
 #define DOCKER_ROWS_WAY                                                                                      \
-    ROW("skip_translate", ARG_ANY, "null",                                                                   \
+    ARG("skip_translate", ARG_ANY, "null",                                                                   \
         "Arguments that go to the engine as they are: names, or True for all"),                              \
-        ROW("ignore_collisions", ARG_BOOL, "false", "Let an argument and its alias both be given"),          \
-        ROW("validate_ip_addrs", ARG_BOOL, "true", "Check addresses")
+        ARG("ignore_collisions", ARG_BOOL, "false", "Let an argument and its alias both be given"),          \
+        ARG("validate_ip_addrs", ARG_BOOL, "true", "Check addresses")
 #define DOCKER_ROW_TIMEOUT                                                                                   \
-    ROW("client_timeout", ARG_FLOAT, "60", "Seconds to wait for an answer of the engine")
+    ARG("client_timeout", ARG_FLOAT, "60", "Seconds to wait for an answer of the engine")
 
 /* The state's comment: its parts with ". " between, and a dot behind several. */
 void docker_comment(json_t *ret, const json_t *parts);

@@ -87,10 +87,9 @@ bool fstate_has(const json_t *list, const json_t *v);
 func_fn file_state_managed, file_state_directory, file_state_symlink, file_state_touch;
 
 /* Rows of a state's table: name, default, help. */
-#define STATE_ROW(name, ...)         ROW(name, __VA_ARGS__)
-#define STATE_ANY(name, dflt, help)  STATE_ROW(name, ARG_ANY, dflt, help)
-#define STATE_TEXT(name, dflt, help) STATE_ROW(name, ARG_STR, dflt, help)
-#define STATE_KWARGS                 STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE)
+#define STATE_ANY(name, dflt, help)  ARG(name, ARG_ANY, dflt, help)
+#define STATE_TEXT(name, dflt, help) ARG(name, ARG_STR, dflt, help)
+#define STATE_KWARGS                 ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE)
 /* Predicts file.directory without `recurse` and `clean`: STATE_TRUE or STATE_NONE. */
 state_result_t fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t *changes);
 

@@ -44,14 +44,14 @@ extern const char *const source_signers[];
 enum { SOURCE_SIGNERS = 4 };
 /* Rows of arguments of functions that hand them on. */
 #define SOURCE_SIGNER_ROWS                                                                                   \
-    ROW("source_hash_sig", ARG_ANY, "null",                                                                  \
+    ARG("source_hash_sig", ARG_ANY, "null",                                                                  \
         "Signature of the file of sums: True where it is within, else its URL"),                             \
-        ROW("signed_by_any", ARG_ANY, "null", "Fingerprints of keys of which one must have signed"),         \
-        ROW("signed_by_all", ARG_ANY, "null", "Fingerprints of keys that must all have signed"),             \
-        ROW("keyring", ARG_ANY, "null", "File of the keys"),                                                 \
-        ROW("gnupghome", ARG_ANY, "null", "Folder of the keys")
+        ARG("signed_by_any", ARG_ANY, "null", "Fingerprints of keys of which one must have signed"),         \
+        ARG("signed_by_all", ARG_ANY, "null", "Fingerprints of keys that must all have signed"),             \
+        ARG("keyring", ARG_ANY, "null", "File of the keys"),                                                 \
+        ARG("gnupghome", ARG_ANY, "null", "Folder of the keys")
 #define SOURCE_SIGNATURE_ROW                                                                                 \
-    ROW("signature", ARG_ANY, "null", "Signature of the source: True where it is within, else its URL")
+    ARG("signature", ARG_ANY, "null", "Signature of the source: True where it is within, else its URL")
 /* file.get_source_sum. */
 int source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err);
 

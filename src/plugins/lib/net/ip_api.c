@@ -7,20 +7,18 @@
 #include "plugins/lib/file/field.h"
 #include "plugins/lib/net/debiface.h"
 
-#define IFACE_ROW      ROW("iface", ARG_STR, ARG_REQUIRED, "The interface")
-#define TYPE_ROW(dflt) ROW("iface_type", ARG_STR, dflt, "Its type: eth, bond, bridge, slave, vlan and others")
+#define IFACE_ROW      ARG("iface", ARG_STR, ARG_REQUIRED, "The interface")
+#define TYPE_ROW(dflt) ARG("iface_type", ARG_STR, dflt, "Its type: eth, bond, bridge, slave, vlan and others")
 #define SETTINGS_ROW                                                                                         \
-    ROW("settings", ARG_ANY, ARG_STARSTAR,                                                                   \
+    ARG("settings", ARG_ANY, ARG_STARSTAR,                                                                   \
         "Settings as the states of network take them; test: change nothing")
 
 const arg_t ip_iface_args[] = { IFACE_ROW, ARGS_END };
 const arg_t ip_switch_args[] = { IFACE_ROW, TYPE_ROW(ARG_REQUIRED), ARGS_END };
 const arg_t ip_switch_any_args[] = { IFACE_ROW, TYPE_ROW("null"), ARGS_END };
-const arg_t ip_build_args[] = { IFACE_ROW,
-                                TYPE_ROW(ARG_REQUIRED),
-                                { "enabled", ARG_ANY, ARG_REQUIRED, "Comes up with the machine" },
-                                SETTINGS_ROW,
-                                ARGS_END };
+const arg_t ip_build_args[] = { IFACE_ROW, TYPE_ROW(ARG_REQUIRED),
+                                ARG("enabled", ARG_ANY, ARG_REQUIRED, "Comes up with the machine"),
+                                SETTINGS_ROW, ARGS_END };
 const arg_t ip_iface_settings_args[] = { IFACE_ROW, SETTINGS_ROW, ARGS_END };
 const arg_t ip_settings_args[] = { SETTINGS_ROW, ARGS_END };
 

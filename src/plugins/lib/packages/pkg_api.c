@@ -95,39 +95,34 @@ pkg_words(const json_t *v)
 
 const arg_t pkg_no_args[] = { ARGS_END };
 const arg_t pkg_kwargs_args[] = { PKG_KWARGS_ROW, ARGS_END };
-const arg_t pkg_name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of a package" }, ARGS_END };
-const arg_t pkg_names_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
-                                 PKG_KWARGS_ROW,
+const arg_t pkg_name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Name of a package"), ARGS_END };
+const arg_t pkg_names_args[] = { ARG("names", ARG_ANY, ARG_STAR, "Names of packages"), PKG_KWARGS_ROW,
                                  ARGS_END };
-const arg_t pkg_packages_args[] = { { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
-                                    PKG_KWARGS_ROW,
+const arg_t pkg_packages_args[] = { ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"), PKG_KWARGS_ROW,
                                     ARGS_END };
-const arg_t pkg_paths_args[] = { { "paths", ARG_ANY, ARG_STAR, "Paths of files" }, PKG_KWARGS_ROW, ARGS_END };
+const arg_t pkg_paths_args[] = { ARG("paths", ARG_ANY, ARG_STAR, "Paths of files"), PKG_KWARGS_ROW,
+                                 ARGS_END };
 const arg_t pkg_targets_args[] = {
-    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
-    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
-    PKG_KWARGS_ROW,
+    ARG("name", ARG_ANY, "null", "Name of a package, or several, separated by commas"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name"), PKG_KWARGS_ROW,
     ARGS_END
 };
 const arg_t pkg_list_pkgs_args[] = {
-    { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "attr: members of each version instead, a list or all; use_context: False "
-      "reads again",
-      "*" },
+    ARG("versions_as_list", ARG_ANY, "false", "Versions as lists"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "attr: members of each version instead, a list or all; use_context: False "
+        "reads again",
+        "*"),
     ARGS_END
 };
-const arg_t pkg_upgradable_args[] = { { "name", ARG_ANY, ARG_REQUIRED, "Name of a package" },
-                                      PKG_KWARGS_ROW,
+const arg_t pkg_upgradable_args[] = { ARG("name", ARG_ANY, ARG_REQUIRED, "Name of a package"), PKG_KWARGS_ROW,
                                       ARGS_END };
-const arg_t pkg_refresh_args[] = { { "refresh", ARG_ANY, "true", "Refresh the lists first" },
-                                   PKG_KWARGS_ROW,
+const arg_t pkg_refresh_args[] = { ARG("refresh", ARG_ANY, "true", "Refresh the lists first"), PKG_KWARGS_ROW,
                                    ARGS_END };
-const arg_t pkg_cmp_args[] = { { "pkg1", ARG_ANY, ARG_REQUIRED, "A version" },
-                               { "pkg2", ARG_ANY, ARG_REQUIRED, "Another" },
-                               { "ignore_epoch", ARG_ANY, "false", "Compare without epochs" },
-                               PKG_KWARGS_ROW,
-                               ARGS_END };
+const arg_t pkg_cmp_args[] = { ARG("pkg1", ARG_ANY, ARG_REQUIRED, "A version"),
+                               ARG("pkg2", ARG_ANY, ARG_REQUIRED, "Another"),
+                               ARG("ignore_epoch", ARG_ANY, "false", "Compare without epochs"),
+                               PKG_KWARGS_ROW, ARGS_END };
 
 /* ---- lists of packages ------------------------------------------------------------------------ */
 

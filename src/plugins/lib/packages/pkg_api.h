@@ -74,6 +74,6 @@ json_t *pkg_newest_first(pkg_cmp_fn *cmp, const json_t *versions);
 extern const arg_t pkg_no_args[], pkg_kwargs_args[], pkg_names_args[], pkg_paths_args[], pkg_packages_args[];
 extern const arg_t pkg_targets_args[], pkg_list_pkgs_args[], pkg_upgradable_args[], pkg_cmp_args[];
 extern const arg_t pkg_name_args[], pkg_refresh_args[];
-#define PKG_KWARGS_ROW ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*")
+#define PKG_KWARGS_ROW ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*")
 
 #endif

@@ -7,17 +7,17 @@
 
 #include "salt/plugin.h"
 
-#define PIP_ANY(name, dflt, help) ROW(name, ARG_ANY, dflt, help)
+#define PIP_ANY(name, dflt, help) ARG(name, ARG_ANY, dflt, help)
 #define PIP_ROW_PKGS              PIP_ANY("pkgs", "null", "Packages: a list, or a text with commas")
 #define PIP_ROW_REQS              PIP_ANY("requirements", "null", "Files of requirements: paths or salt:// URLs")
 #define PIP_ROW_ENV                                                                                          \
-    ROW("bin_env", ARG_STR, "null", "Virtual environment, or its python or pip; by default python3")
-#define PIP_ROW_USER  ROW("user", ARG_STR, "null", "User to run pip as")
-#define PIP_ROW_CWD   ROW("cwd", ARG_STR, "null", "Folder to run in")
+    ARG("bin_env", ARG_STR, "null", "Virtual environment, or its python or pip; by default python3")
+#define PIP_ROW_USER  ARG("user", ARG_STR, "null", "User to run pip as")
+#define PIP_ROW_CWD   ARG("cwd", ARG_STR, "null", "Folder to run in")
 #define PIP_ROW_VT    PIP_ANY("use_vt", "false", "Accepted for Salt's sake; output is collected either way")
 #define PIP_ROW_VARS  PIP_ANY("env_vars", "null", "Environment variables: a dictionary")
 #define PIP_ROW_LINKS PIP_ANY("find_links", "null", "Pages or folders with packages")
-#define PIP_KWARGS    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE)
+#define PIP_KWARGS    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE)
 #define PIP_ROWS_NET                                                                                         \
     PIP_ANY("log", "null", "File for pip's log"),                                                            \
         PIP_ANY("proxy", "null", "user:password@host:port of a proxy"),                                      \

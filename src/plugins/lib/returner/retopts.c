@@ -212,25 +212,23 @@ ret_prep_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- arguments of the interface --------------------------------------------------------------------- */
 
-#define RET_ARG_JID ROW("jid", ARG_STR, ARG_REQUIRED, "The job's id")
+#define RET_ARG_JID ARG("jid", ARG_STR, ARG_REQUIRED, "The job's id")
 
-const arg_t ret_args_returner[] = { { "ret", ARG_DICT, ARG_REQUIRED, "The return" }, ARGS_END };
-const arg_t ret_args_events[] = { { "events", ARG_LIST, ARG_REQUIRED, "Events, each with tag and data" },
+const arg_t ret_args_returner[] = { ARG("ret", ARG_DICT, ARG_REQUIRED, "The return"), ARGS_END };
+const arg_t ret_args_events[] = { ARG("events", ARG_LIST, ARG_REQUIRED, "Events, each with tag and data"),
                                   ARGS_END };
-const arg_t ret_args_prep[] = { { "nocache", ARG_BOOL, "false", "Not used" },
-                                { "passed_jid", ARG_ANY, "null", "A job id that exists already" },
+const arg_t ret_args_prep[] = { ARG("nocache", ARG_BOOL, "false", "Not used"),
+                                ARG("passed_jid", ARG_ANY, "null", "A job id that exists already"),
                                 ARGS_END };
-const arg_t ret_args_load[] = { RET_ARG_JID,
-                                { "load", ARG_DICT, ARG_REQUIRED, "What was published" },
-                                { "minions", ARG_ANY, "null", "The minions that have the job" },
-                                ARGS_END };
+const arg_t ret_args_load[] = { RET_ARG_JID, ARG("load", ARG_DICT, ARG_REQUIRED, "What was published"),
+                                ARG("minions", ARG_ANY, "null", "The minions that have the job"), ARGS_END };
 const arg_t ret_args_jid[] = { RET_ARG_JID, ARGS_END };
-const arg_t ret_args_fun[] = { { "fun", ARG_STR, ARG_REQUIRED, "The function" }, ARGS_END };
-const arg_t ret_args_cursor[] = { { "follower", ARG_STR, ARG_REQUIRED, "The follower's name" }, ARGS_END };
+const arg_t ret_args_fun[] = { ARG("fun", ARG_STR, ARG_REQUIRED, "The function"), ARGS_END };
+const arg_t ret_args_cursor[] = { ARG("follower", ARG_STR, ARG_REQUIRED, "The follower's name"), ARGS_END };
 const arg_t ret_args_batch[] = {
-    { "follower", ARG_STR, ARG_REQUIRED, "The follower's name" },
-    { "after", ARG_ANY, ARG_REQUIRED, "The last event that was stored before; None: none was" },
-    { "next", ARG_INT, ARG_REQUIRED, "The last event of these" },
-    { "writes", ARG_LIST, ARG_REQUIRED, "{event: {tag, data}}, {jid, load} or {ret, load?} each, with seq" },
+    ARG("follower", ARG_STR, ARG_REQUIRED, "The follower's name"),
+    ARG("after", ARG_ANY, ARG_REQUIRED, "The last event that was stored before; None: none was"),
+    ARG("next", ARG_INT, ARG_REQUIRED, "The last event of these"),
+    ARG("writes", ARG_LIST, ARG_REQUIRED, "{event: {tag, data}}, {jid, load} or {ret, load?} each, with seq"),
     ARGS_END
 };

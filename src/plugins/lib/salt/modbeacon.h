@@ -17,11 +17,11 @@ typedef struct modbeacon {
 
 /* Rows of mod_beacon's arguments. */
 #define MODBEACON_ARGS                                                                                       \
-    ROW("name", ARG_STR, ARG_REQUIRED, "What the state manages"),                                            \
-        ROW("sfun", ARG_STR, "null", "The function whose beacon this is"),                                   \
-        ROW("beacon", ARG_ANY, "null", "Whether a beacon is wanted"),                                        \
-        ROW("beacon_data", ARG_ANY, "{}", "Its configuration"),                                              \
-        ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Without effect: the state's other arguments")
+    ARG("name", ARG_STR, ARG_REQUIRED, "What the state manages"),                                            \
+        ARG("sfun", ARG_STR, "null", "The function whose beacon this is"),                                   \
+        ARG("beacon", ARG_ANY, "null", "Whether a beacon is wanted"),                                        \
+        ARG("beacon_data", ARG_ANY, "{}", "Its configuration"),                                              \
+        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Without effect: the state's other arguments")
 
 /* True when a beacon is wanted; else *ret_value is the state's return. */
 bool modbeacon_wanted(const modbeacon_t *how, const json_t *args, json_t **ret_value);

@@ -60,17 +60,17 @@ sdb_fn_hash(call_ctx_t *ctx, py_t *args, fail_t *err)
 }
 
 #define URI_ROW                                                                                              \
-    ROW("uri", ARG_ANY, ARG_REQUIRED, "sdb://PROFILE/KEY; the profile is an option, or of the pillar")
+    ARG("uri", ARG_ANY, ARG_REQUIRED, "sdb://PROFILE/KEY; the profile is an option, or of the pillar")
 const arg_t sdb_get_args[] = {
     URI_ROW,
-    { "strict", ARG_ANY, "false", "What is no address is an error; else it is the result" },
+    ARG("strict", ARG_ANY, "false", "What is no address is an error; else it is the result"),
     ARGS_END,
 };
-const arg_t sdb_set_args[] = { URI_ROW, { "value", ARG_ANY, ARG_REQUIRED, "What to keep" }, ARGS_END };
+const arg_t sdb_set_args[] = { URI_ROW, ARG("value", ARG_ANY, ARG_REQUIRED, "What to keep"), ARGS_END };
 const arg_t sdb_uri_args[] = { URI_ROW, ARGS_END };
 const arg_t sdb_hash_args[] = {
     URI_ROW,
-    { "length", ARG_ANY, "8", "Characters of a new value" },
-    { "chars", ARG_ANY, "\"" HASH_CHARS "\"", "The characters to choose from" },
+    ARG("length", ARG_ANY, "8", "Characters of a new value"),
+    ARG("chars", ARG_ANY, "\"" HASH_CHARS "\"", "The characters to choose from"),
     ARGS_END,
 };

@@ -9,15 +9,13 @@
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-#define NAME_ROW           ROW("name", ARG_STR, ARG_REQUIRED, "Name of the service")
-#define ROOT_ROW           ROW("root", ARG_STR, "null", "Folder of another system, whose services are meant")
-#define NO_BLOCK_ROW(dflt) ROW("no_block", ARG_BOOL, dflt, "Do not wait until it is done (systemd)")
+#define NAME_ROW           ARG("name", ARG_STR, ARG_REQUIRED, "Name of the service")
+#define ROOT_ROW           ARG("root", ARG_STR, "null", "Folder of another system, whose services are meant")
+#define NO_BLOCK_ROW(dflt) ARG("no_block", ARG_BOOL, dflt, "Do not wait until it is done (systemd)")
 #define UNMASK_ROWS                                                                                          \
-    { "unmask", ARG_BOOL, "false", "Remove its mask first (systemd)" },                                      \
-    {                                                                                                        \
-        "unmask_runtime", ARG_BOOL, "false", "Remove its mask until the next boot first (systemd)"           \
-    }
-#define KWARGS_ROW ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Keywords of other service modules; not used")
+    ARG("unmask", ARG_BOOL, "false", "Remove its mask first (systemd)"),                                     \
+        ARG("unmask_runtime", ARG_BOOL, "false", "Remove its mask until the next boot first (systemd)")
+#define KWARGS_ROW ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Keywords of other service modules; not used")
 
 const arg_t service_no_args[] = { ARGS_END };
 const arg_t service_name_args[] = { NAME_ROW, ARGS_END };
@@ -26,23 +24,23 @@ const arg_t service_name_root_args[] = { NAME_ROW, ROOT_ROW, ARGS_END };
 const arg_t service_start_args[] = { NAME_ROW, NO_BLOCK_ROW("false"), UNMASK_ROWS, ARGS_END };
 const arg_t service_force_reload_args[] = { NAME_ROW, NO_BLOCK_ROW("true"), UNMASK_ROWS, ARGS_END };
 const arg_t service_stop_args[] = { NAME_ROW, NO_BLOCK_ROW("false"), ARGS_END };
-const arg_t service_status_args[] = { NAME_ROW,
-                                      { "sig", ARG_STR, "null", "Find it by its command line (not systemd)" },
-                                      ARGS_END };
+const arg_t service_status_args[] = {
+    NAME_ROW, ARG("sig", ARG_STR, "null", "Find it by its command line (not systemd)"), ARGS_END
+};
 const arg_t service_enable_args[] = { NAME_ROW, NO_BLOCK_ROW("false"), UNMASK_ROWS, ROOT_ROW, KWARGS_ROW,
                                       ARGS_END };
 const arg_t service_disable_args[] = { NAME_ROW, NO_BLOCK_ROW("false"), ROOT_ROW, KWARGS_ROW, ARGS_END };
 const arg_t service_enabled_args[] = { NAME_ROW, ROOT_ROW, KWARGS_ROW, ARGS_END };
-const arg_t service_mask_args[] = {
-    NAME_ROW, { "runtime", ARG_BOOL, "false", "The mask until the next boot" }, ROOT_ROW, ARGS_END
-};
-const arg_t service_firstboot_args[] = { { "locale", ARG_STR, "null", "LANG" },
-                                         { "locale_message", ARG_STR, "null", "LC_MESSAGES" },
-                                         { "keymap", ARG_STR, "null", "Keyboard" },
-                                         { "timezone", ARG_STR, "null", "Time zone" },
-                                         { "hostname", ARG_STR, "null", "Name of the host" },
-                                         { "machine_id", ARG_STR, "null", "Machine id" },
-                                         { "root", ARG_STR, "null", "Folder of another system" },
+const arg_t service_mask_args[] = { NAME_ROW,
+                                    ARG("runtime", ARG_BOOL, "false", "The mask until the next boot"),
+                                    ROOT_ROW, ARGS_END };
+const arg_t service_firstboot_args[] = { ARG("locale", ARG_STR, "null", "LANG"),
+                                         ARG("locale_message", ARG_STR, "null", "LC_MESSAGES"),
+                                         ARG("keymap", ARG_STR, "null", "Keyboard"),
+                                         ARG("timezone", ARG_STR, "null", "Time zone"),
+                                         ARG("hostname", ARG_STR, "null", "Name of the host"),
+                                         ARG("machine_id", ARG_STR, "null", "Machine id"),
+                                         ARG("root", ARG_STR, "null", "Folder of another system"),
                                          ARGS_END };
 
 const char *

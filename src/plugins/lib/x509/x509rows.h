@@ -7,7 +7,7 @@
 
 #include "salt/plugin.h"
 
-#define X509_ANY(name, dflt, help) ROW(name, ARG_ANY, dflt, help, NULL)
+#define X509_ANY(name, dflt, help) ARG(name, ARG_ANY, dflt, help)
 #define X509_ROW_PATH              X509_ANY("path", "null", "File to write instead of a return")
 #define X509_ROW_RAW               X509_ANY("raw", "false", "Accepted for Salt's sake")
 #define X509_ROW_DIGEST                                                                                      \
@@ -64,7 +64,7 @@
     "crlDistributionPoints certificatePolicies policyConstraints inhibitAnyPolicy nameConstraints noCheck tlsfeature "   \
     "nsComment nsCertType algorithm text version serial_bits public_key_passphrase *"
 #define X509_ROW_PARTS                                                                                       \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Parts of the subject (CN, O, ...) and extensions (keyUsage, ...)", \
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Parts of the subject (CN, O, ...) and extensions (keyUsage, ...)", \
         X509_PARTS)
 
 #endif

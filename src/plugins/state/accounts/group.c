@@ -241,16 +241,16 @@ group_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The group" },
-    { "gid", ARG_INT, "null", "Its number; None: any" },
-    { "system", ARG_BOOL, "false", "Whether the number is one of the system's" },
-    { "addusers", ARG_LIST, "null", "Users who must be members, among others" },
-    { "delusers", ARG_LIST, "null", "Users who must not be members" },
-    { "members", ARG_LIST, "null", "All members; nobody else stays" },
-    { "non_unique", ARG_BOOL, "false", "Allow a number that another group has" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The group"),
+    ARG("gid", ARG_INT, "null", "Its number; None: any"),
+    ARG("system", ARG_BOOL, "false", "Whether the number is one of the system's"),
+    ARG("addusers", ARG_LIST, "null", "Users who must be members, among others"),
+    ARG("delusers", ARG_LIST, "null", "Users who must not be members"),
+    ARG("members", ARG_LIST, "null", "All members; nobody else stays"),
+    ARG("non_unique", ARG_BOOL, "false", "Allow a number that another group has"),
     ARGS_END,
 };
-static const arg_t absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The group" }, ARGS_END };
+static const arg_t absent_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The group"), ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", group_absent, absent_args, 0, "Ensure that a group does not exist." },

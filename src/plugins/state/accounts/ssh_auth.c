@@ -308,26 +308,23 @@ ssh_auth_manage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The key: its base64, or a whole line of authorized_keys")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The key: its base64, or a whole line of authorized_keys")
 #define COMMON_ROWS                                                                                          \
-    { "user", ARG_STR, ARG_REQUIRED, "Who may log in with it" },                                             \
-        { "enc", ARG_STR, "\"ssh-rsa\"", "Type of the key" }, { "comment", ARG_STR, "\"\"", "Its comment" }, \
-        { "source", ARG_STR, "\"\"", "Take the keys of this file instead: salt://..." },                     \
-        { "options", ARG_ANY, "null", "Its options, a list" },                                               \
-        { "config", ARG_STR, "\".ssh/authorized_keys\"", "The file; %u is the user, %h his home" },          \
-    {                                                                                                        \
-        "fingerprint_hash_type", ARG_STR, "null", "sha256 unless told"                                       \
-    }
-#define REST_ROW ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE)
+    ARG("user", ARG_STR, ARG_REQUIRED, "Who may log in with it"),                                            \
+        ARG("enc", ARG_STR, "\"ssh-rsa\"", "Type of the key"),                                               \
+        ARG("comment", ARG_STR, "\"\"", "Its comment"),                                                      \
+        ARG("source", ARG_STR, "\"\"", "Take the keys of this file instead: salt://..."),                    \
+        ARG("options", ARG_ANY, "null", "Its options, a list"),                                              \
+        ARG("config", ARG_STR, "\".ssh/authorized_keys\"", "The file; %u is the user, %h his home"),         \
+        ARG("fingerprint_hash_type", ARG_STR, "null", "sha256 unless told")
+#define REST_ROW ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE)
 
 static const arg_t present_args[] = { NAME_ROW, COMMON_ROWS, REST_ROW, ARGS_END };
 static const arg_t absent_args[] = { NAME_ROW, COMMON_ROWS, ARGS_END };
-static const arg_t manage_args[] = { { "name", ARG_STR, ARG_REQUIRED, "A name for the state" },
-                                     { "ssh_keys", ARG_ANY, ARG_REQUIRED,
-                                       "All keys that the user is to have" },
-                                     COMMON_ROWS,
-                                     REST_ROW,
-                                     ARGS_END };
+static const arg_t manage_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "A name for the state"),
+                                     ARG("ssh_keys", ARG_ANY, ARG_REQUIRED,
+                                         "All keys that the user is to have"),
+                                     COMMON_ROWS, REST_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", ssh_auth_run, absent_args, 0, "Ensure that a key may not log in.",

@@ -97,22 +97,22 @@ known_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ---------------------------------------------------------------------------------- */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The host")
-#define USER_ROW ROW("user", ARG_STR, "null", "Whose file; None: the machine's")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The host")
+#define USER_ROW ARG("user", ARG_STR, "null", "Whose file; None: the machine's")
 #define CONFIG_ROW                                                                                           \
-    ROW("config", ARG_STR, "null", "The file; by default .ssh/known_hosts, or /etc/ssh/ssh_known_hosts")
+    ARG("config", ARG_STR, "null", "The file; by default .ssh/known_hosts, or /etc/ssh/ssh_known_hosts")
 
 static const arg_t present_args[] = {
     NAME_ROW,
     USER_ROW,
-    { "fingerprint", ARG_STR, "null", "The fingerprint that the host's key must have" },
-    { "key", ARG_STR, "null", "The key in base64: then the host is not asked" },
-    { "port", ARG_ANY, "null", "The host's port; by default 22" },
-    { "enc", ARG_STR, "null", "Type of the key" },
+    ARG("fingerprint", ARG_STR, "null", "The fingerprint that the host's key must have"),
+    ARG("key", ARG_STR, "null", "The key in base64: then the host is not asked"),
+    ARG("port", ARG_ANY, "null", "The host's port; by default 22"),
+    ARG("enc", ARG_STR, "null", "Type of the key"),
     CONFIG_ROW,
-    { "hash_known_hosts", ARG_BOOL, "true", "Hash the hosts' names" },
-    { "timeout", ARG_ANY, "5", "Seconds to wait for the host" },
-    { "fingerprint_hash_type", ARG_STR, "null", "sha256 unless told" },
+    ARG("hash_known_hosts", ARG_BOOL, "true", "Hash the hosts' names"),
+    ARG("timeout", ARG_ANY, "5", "Seconds to wait for the host"),
+    ARG("fingerprint_hash_type", ARG_STR, "null", "sha256 unless told"),
     ARGS_END
 };
 static const arg_t absent_args[] = { NAME_ROW, USER_ROW, CONFIG_ROW, ARGS_END };

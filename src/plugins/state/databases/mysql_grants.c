@@ -147,13 +147,13 @@ grants_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 #define GRANTS_ROWS                                                                                          \
-    ROW("name", ARG_STR, ARG_REQUIRED, "Any text"),                                                          \
-        ROW("grant", ARG_ANY, "null", "Privileges, with commas between"),                                    \
-        ROW("database", ARG_STR, "null", "DATABASE.TABLE, DATABASE.* or *.*"),                               \
-        ROW("user", ARG_STR, "null", "Name of the user"), MYSQL_ROW_HOST, MYSQL_ROWS_GRANT
+    ARG("name", ARG_STR, ARG_REQUIRED, "Any text"),                                                          \
+        ARG("grant", ARG_ANY, "null", "Privileges, with commas between"),                                    \
+        ARG("database", ARG_STR, "null", "DATABASE.TABLE, DATABASE.* or *.*"),                               \
+        ARG("user", ARG_STR, "null", "Name of the user"), MYSQL_ROW_HOST, MYSQL_ROWS_GRANT
 
 static const arg_t present_args[] = {
-    GRANTS_ROWS,   { "revoke_first", ARG_ANY, "false", "Revoke first what the user has on the database" },
+    GRANTS_ROWS,   ARG("revoke_first", ARG_ANY, "false", "Revoke first what the user has on the database"),
     MYSQL_ROW_SSL, MYSQL_ROW_ACCESS,
     ARGS_END,
 };

@@ -248,26 +248,23 @@ query_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 #define QUERY_ROWS_HEAD                                                                                      \
-    ROW("name", ARG_STR, ARG_REQUIRED, "Any text"),                                                          \
-        ROW("database", ARG_STR, ARG_REQUIRED, "Database to work in")
+    ARG("name", ARG_STR, ARG_REQUIRED, "Any text"),                                                          \
+        ARG("database", ARG_STR, ARG_REQUIRED, "Database to work in")
 #define QUERY_ROWS                                                                                           \
-    ROW("output", ARG_STR, "null", "grain, or a file; by default the comment has the result"),               \
-        ROW("grain", ARG_STR, "null", "The grain, with output: grain"),                                      \
-        ROW("key", ARG_STR, "null", "Key of the grain, which is a dictionary then"),                         \
-        ROW("overwrite", ARG_ANY, "true", "Run it again where there is a result already")
+    ARG("output", ARG_STR, "null", "grain, or a file; by default the comment has the result"),               \
+        ARG("grain", ARG_STR, "null", "The grain, with output: grain"),                                      \
+        ARG("key", ARG_STR, "null", "Key of the grain, which is a dictionary then"),                         \
+        ARG("overwrite", ARG_ANY, "true", "Run it again where there is a result already")
 #define QUERY_ROWS_TAIL                                                                                      \
-    ROW("check_db_exists", ARG_ANY, "true", "Look for the database first"),                                  \
-        ROW("client_flags", ARG_ANY, "null", "Capabilities that the client asks for: a list of names"),      \
+    ARG("check_db_exists", ARG_ANY, "true", "Look for the database first"),                                  \
+        ARG("client_flags", ARG_ANY, "null", "Capabilities that the client asks for: a list of names"),      \
         MYSQL_ROW_ACCESS
 
-static const arg_t run_args[] = { QUERY_ROWS_HEAD,
-                                  { "query", ARG_STR, ARG_REQUIRED, "The statement" },
-                                  QUERY_ROWS,
-                                  QUERY_ROWS_TAIL,
-                                  ARGS_END };
+static const arg_t run_args[] = { QUERY_ROWS_HEAD, ARG("query", ARG_STR, ARG_REQUIRED, "The statement"),
+                                  QUERY_ROWS, QUERY_ROWS_TAIL, ARGS_END };
 static const arg_t file_args[] = {
-    QUERY_ROWS_HEAD, { "query_file", ARG_STR, ARG_REQUIRED, "File of statements, or its address" },
-    QUERY_ROWS,      { "saltenv", ARG_STR, "null", "Environment of the file server for the file" },
+    QUERY_ROWS_HEAD, ARG("query_file", ARG_STR, ARG_REQUIRED, "File of statements, or its address"),
+    QUERY_ROWS,      ARG("saltenv", ARG_STR, "null", "Environment of the file server for the file"),
     QUERY_ROWS_TAIL, ARGS_END
 };
 

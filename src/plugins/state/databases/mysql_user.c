@@ -165,7 +165,7 @@ mysql_user_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return dbstate_end(&u.s, rc);
 }
 
-#define USER_ROW ROW("name", ARG_STR, ARG_REQUIRED, "Name of the user")
+#define USER_ROW ARG("name", ARG_STR, ARG_REQUIRED, "Name of the user")
 
 static const arg_t present_args[] = {
     USER_ROW,         MYSQL_ROW_HOST,   MYSQL_ROWS_PASSWORD, MYSQL_ROW_PASSWORDLESS,

@@ -87,7 +87,7 @@ cluster_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return dbstate_end(&s, rc);
 }
 
-#define CLUSTER_ROWS ROW("version", ARG_ANY, ARG_REQUIRED, "Version of PostgreSQL"), PG_ROW_NAME("cluster")
+#define CLUSTER_ROWS ARG("version", ARG_ANY, ARG_REQUIRED, "Version of PostgreSQL"), PG_ROW_NAME("cluster")
 
 static const arg_t present_args[] = { CLUSTER_ROWS, PG_ROWS_CLUSTER, ARGS_END };
 static const arg_t absent_args[] = { CLUSTER_ROWS, ARGS_END };

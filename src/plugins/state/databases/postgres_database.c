@@ -90,13 +90,13 @@ postgres_database_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value
 
 static const arg_t present_args[] = {
     PG_ROW_NAME("database"),
-    { "tablespace", ARG_STR, "null", "Its tablespace" },
-    { "encoding", ARG_STR, "null", "Its encoding" },
-    { "lc_collate", ARG_STR, "null", "Its order of texts" },
-    { "lc_ctype", ARG_STR, "null", "Its classes of characters" },
-    { "owner", ARG_STR, "null", "Role that owns it" },
-    { "owner_recurse", ARG_ANY, "false", "And all that is in it, when the owner changes" },
-    { "template", ARG_STR, "null", "Database that it is copied from" },
+    ARG("tablespace", ARG_STR, "null", "Its tablespace"),
+    ARG("encoding", ARG_STR, "null", "Its encoding"),
+    ARG("lc_collate", ARG_STR, "null", "Its order of texts"),
+    ARG("lc_ctype", ARG_STR, "null", "Its classes of characters"),
+    ARG("owner", ARG_STR, "null", "Role that owns it"),
+    ARG("owner_recurse", ARG_ANY, "false", "And all that is in it, when the owner changes"),
+    ARG("template", ARG_STR, "null", "Database that it is copied from"),
     PG_ROWS_STATE,
     ARGS_END,
 };

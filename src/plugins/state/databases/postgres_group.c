@@ -6,8 +6,8 @@
 static const arg_t present_args[] = {
     PG_ROW_NAME("group"),
     PG_ROWS_RIGHTS,
-    { "password", ARG_ANY, "null", "The password, or what the server keeps of it" },
-    { "refresh_password", ARG_ANY, "null", "Set the password without a look at what the server keeps" },
+    ARG("password", ARG_ANY, "null", "The password, or what the server keeps of it"),
+    ARG("refresh_password", ARG_ANY, "null", "Set the password without a look at what the server keeps"),
     PG_ROW_GROUPS,
     PG_ROWS_STATE,
     ARGS_END,

@@ -45,10 +45,8 @@ language_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t language_args[] = { PG_ROW_NAME("language"),
-                                       { "maintenance_db", ARG_STR, ARG_REQUIRED, "Database that it is in" },
-                                       PG_ROW_USER,
-                                       PG_ROWS_DB,
-                                       ARGS_END };
+                                       ARG("maintenance_db", ARG_STR, ARG_REQUIRED, "Database that it is in"),
+                                       PG_ROW_USER, PG_ROWS_DB, ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", language_run, language_args, 0, "The language is not there.", .data.number = 0 },

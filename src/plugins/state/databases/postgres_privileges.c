@@ -64,10 +64,10 @@ privileges_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return dbstate_end(&s, rc);
 }
 
-#define ROW_PRIVILEGES ROW("privileges", ARG_ANY, "null", "Privileges: a list; ALL for all")
+#define ROW_PRIVILEGES ARG("privileges", ARG_ANY, "null", "Privileges: a list; ALL for all")
 
 static const arg_t present_args[] = {
-    PG_ROWS_OBJECT, ROW_PRIVILEGES, { "grant_option", ARG_ANY, "null", "The role may grant them to others" },
+    PG_ROWS_OBJECT, ROW_PRIVILEGES, ARG("grant_option", ARG_ANY, "null", "The role may grant them to others"),
     PG_ROW_PREPEND, PG_ROWS_STATE,  ARGS_END
 };
 static const arg_t absent_args[] = { PG_ROWS_OBJECT, ROW_PRIVILEGES, PG_ROW_PREPEND, PG_ROWS_STATE,

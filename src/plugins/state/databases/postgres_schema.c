@@ -70,11 +70,10 @@ postgres_schema_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return dbstate_end(&s, rc);
 }
 
-#define SCHEMA_ROWS ROW("dbname", ARG_STR, ARG_REQUIRED, "Name of the database"), PG_ROW_NAME("schema")
+#define SCHEMA_ROWS ARG("dbname", ARG_STR, ARG_REQUIRED, "Name of the database"), PG_ROW_NAME("schema")
 
-static const arg_t present_args[] = {
-    SCHEMA_ROWS, { "owner", ARG_STR, "null", "Role that owns it" }, PG_ROW_USER, PG_ROWS_DB, ARGS_END
-};
+static const arg_t present_args[] = { SCHEMA_ROWS, ARG("owner", ARG_STR, "null", "Role that owns it"),
+                                      PG_ROW_USER, PG_ROWS_DB, ARGS_END };
 static const arg_t absent_args[] = { SCHEMA_ROWS, PG_ROW_USER, PG_ROWS_DB, ARGS_END };
 
 static const func_t funcs[] = {

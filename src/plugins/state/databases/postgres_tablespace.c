@@ -132,9 +132,9 @@ postgres_tablespace_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_val
 }
 
 static const arg_t present_args[] = { PG_ROW_NAME("tablespace"),
-                                      { "directory", ARG_STR, ARG_REQUIRED, "Its folder" },
-                                      { "options", ARG_DICT, "null", "Its options" },
-                                      { "owner", ARG_STR, "null", "Role that owns it" },
+                                      ARG("directory", ARG_STR, ARG_REQUIRED, "Its folder"),
+                                      ARG("options", ARG_DICT, "null", "Its options"),
+                                      ARG("owner", ARG_STR, "null", "Role that owns it"),
                                       PG_ROWS_STATE,
                                       ARGS_END };
 static const arg_t absent_args[] = { PG_ROW_NAME("tablespace"), PG_ROWS_STATE, ARGS_END };

@@ -6,9 +6,9 @@
 static const arg_t present_args[] = {
     PG_ROW_NAME("user"),
     PG_ROWS_RIGHTS,
-    { "password", ARG_ANY, "null", "The password, or what the server keeps of it" },
-    { "default_password", ARG_ANY, "null", "The password of a new user, where no other is given" },
-    { "refresh_password", ARG_ANY, "null", "Set the password without a look at what the server keeps" },
+    ARG("password", ARG_ANY, "null", "The password, or what the server keeps of it"),
+    ARG("default_password", ARG_ANY, "null", "The password of a new user, where no other is given"),
+    ARG("refresh_password", ARG_ANY, "null", "Set the password without a look at what the server keeps"),
     PG_ROW_UNTIL,
     PG_ROW_GROUPS,
     PG_ROWS_STATE,

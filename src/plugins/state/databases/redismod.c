@@ -148,27 +148,26 @@ redis_state_slaveof(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return state_ret_set(ret, STATE_TRUE, "Minion successfully connected to master: %s", name);
 }
 
-#define ROW_NAME ROW("name", ARG_ANY, ARG_REQUIRED, "The key")
+#define ROW_NAME ARG("name", ARG_ANY, ARG_REQUIRED, "The key")
 #define ROW_MORE                                                                                             \
-    ROW("connection_args", ARG_ANY, ARG_STARSTAR,                                                            \
+    ARG("connection_args", ARG_ANY, ARG_STARSTAR,                                                            \
         "host, port, db and password of the server, where the options redis.* do not say them",              \
         "host port db password")
 
 static const arg_t string_args[] = { ROW_NAME,
-                                     { "value", ARG_ANY, ARG_REQUIRED, "Its value" },
-                                     { "expire", ARG_ANY, "null", "Seconds that it lives, from the run on" },
-                                     { "expireat", ARG_ANY, "null",
-                                       "When it ends, in seconds since 1970; wins over `expire`" },
+                                     ARG("value", ARG_ANY, ARG_REQUIRED, "Its value"),
+                                     ARG("expire", ARG_ANY, "null", "Seconds that it lives, from the run on"),
+                                     ARG("expireat", ARG_ANY, "null",
+                                         "When it ends, in seconds since 1970; wins over `expire`"),
                                      ROW_MORE,
                                      ARGS_END };
-static const arg_t absent_args[] = {
-    ROW_NAME, { "keys", ARG_ANY, "null", "These keys instead" }, ROW_MORE, ARGS_END
-};
+static const arg_t absent_args[] = { ROW_NAME, ARG("keys", ARG_ANY, "null", "These keys instead"), ROW_MORE,
+                                     ARGS_END };
 static const arg_t slaveof_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The master's name, as the sentinel knows it" },
-    { "sentinel_host", ARG_ANY, "null", "The sentinel; by default the option redis_sentinel.host" },
-    { "sentinel_port", ARG_ANY, "null", "Its port" },
-    { "sentinel_password", ARG_ANY, "null", "Its password" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The master's name, as the sentinel knows it"),
+    ARG("sentinel_host", ARG_ANY, "null", "The sentinel; by default the option redis_sentinel.host"),
+    ARG("sentinel_port", ARG_ANY, "null", "Its port"),
+    ARG("sentinel_password", ARG_ANY, "null", "Its password"),
     ROW_MORE,
     ARGS_END
 };

@@ -238,8 +238,8 @@ static const arg_t extracted_args[] = {
     STATE_ANY("use_etag", "false", "Ask the web server by the ETag whether to fetch it again"),
     SOURCE_SIGNATURE_ROW,
     SOURCE_SIGNER_ROWS,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "keep_source, keep, and arguments of the function that unpacks",
-      "keep_source keep excludes template runas" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "keep_source, keep, and arguments of the function that unpacks",
+        "keep_source keep excludes template runas"),
     ARGS_END,
 };
 

@@ -471,14 +471,12 @@ static const arg_t rename_args[] = { STATE_ANY("name", ARG_REQUIRED, "The new na
                                      STATE_ANY("makedirs", "false", "Make the folders above it"),
                                      STATE_KWARGS,
                                      ARGS_END };
-static const arg_t mknod_args[] = { STATE_ANY("name", ARG_REQUIRED, "The node"),
-                                    STATE_TEXT("ntype", ARG_REQUIRED, "c, b or p"),
-                                    STATE_ROW("major", ARG_INT, "0", "Major number"),
-                                    STATE_ROW("minor", ARG_INT, "0", "Minor number"),
-                                    STATE_ANY("user", "null", "Owner"),
-                                    STATE_ANY("group", "null", "Group"),
-                                    STATE_ANY("mode", "\"0600\"", "Octal mode"),
-                                    ARGS_END };
+static const arg_t mknod_args[] = {
+    STATE_ANY("name", ARG_REQUIRED, "The node"), STATE_TEXT("ntype", ARG_REQUIRED, "c, b or p"),
+    ARG("major", ARG_INT, "0", "Major number"),  ARG("minor", ARG_INT, "0", "Minor number"),
+    STATE_ANY("user", "null", "Owner"),          STATE_ANY("group", "null", "Group"),
+    STATE_ANY("mode", "\"0600\"", "Octal mode"), ARGS_END
+};
 static const arg_t decode_args[] = { STATE_ANY("name", ARG_REQUIRED, "The file"),
                                      STATE_ANY("encoded_data", "null", "The content in base64"),
                                      STATE_ANY("contents_pillar", "null",

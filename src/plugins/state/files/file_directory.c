@@ -570,7 +570,7 @@ static const arg_t directory_args[] = {
     STATE_ANY("win_deny_perms", "null", "Windows only"),
     STATE_ANY("win_inheritance", "true", "Windows only"),
     STATE_ANY("win_perms_reset", "false", "Windows only"),
-    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "mode: the same as dir_mode", "mode"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "mode: the same as dir_mode", "mode"),
     ARGS_END
 };
 

@@ -577,8 +577,8 @@ static const arg_t managed_args[] = {
     STATE_ANY("user", "null", "Owner, by name or number"),
     STATE_ANY("group", "null", "Group, by name or number"),
     STATE_ANY("mode", "null", "Octal mode; keep: the source's"),
-    STATE_ROW("attrs", ARG_STR, "null", "Attribute letters, as chattr"),
-    STATE_ROW("template", ARG_STR, "null", "jinja: the content is a template"),
+    ARG("attrs", ARG_STR, "null", "Attribute letters, as chattr"),
+    ARG("template", ARG_STR, "null", "jinja: the content is a template"),
     STATE_ANY("makedirs", "false", "Make the folders above it"),
     STATE_ANY("dir_mode", "null", "Their mode; by default the file's with the right to enter"),
     STATE_ANY("context", "null", "Variables of the template"),
@@ -588,15 +588,15 @@ static const arg_t managed_args[] = {
     STATE_ANY("show_changes", "true", "Show the difference"),
     STATE_ANY("create", "true", "False: do nothing when there is no such file"),
     STATE_ANY("contents", "null", "The content: a text, or a list of lines"),
-    STATE_ROW("tmp_dir", ARG_STR, "\"\"", "Folder of the file that check_cmd looks at"),
-    STATE_ROW("tmp_ext", ARG_STR, "\"\"", "Its extension"),
+    ARG("tmp_dir", ARG_STR, "\"\"", "Folder of the file that check_cmd looks at"),
+    ARG("tmp_ext", ARG_STR, "\"\"", "Its extension"),
     STATE_ANY("contents_pillar", "null", "Pillar key of the content, or a list of them"),
     STATE_ANY("contents_grains", "null", "Grain of the content, or a list of them"),
     STATE_ANY("contents_newline", "true", "End the content with a line end"),
-    STATE_ROW("contents_delimiter", ARG_STR, "\":\"", "What parts a pillar key"),
-    STATE_ROW("encoding", ARG_STR, "null", "Encoding of the file, when not UTF-8"),
-    STATE_ROW("encoding_errors", ARG_STR, "\"strict\"",
-              "What to do with other characters: strict, ignore, replace"),
+    ARG("contents_delimiter", ARG_STR, "\":\"", "What parts a pillar key"),
+    ARG("encoding", ARG_STR, "null", "Encoding of the file, when not UTF-8"),
+    ARG("encoding_errors", ARG_STR, "\"strict\"",
+        "What to do with other characters: strict, ignore, replace"),
     STATE_ANY("allow_empty", "true", "False: fail when the content is empty"),
     STATE_ANY("follow_symlinks", "true", "False: replace a link by a file"),
     STATE_ANY("check_cmd", "null", "Command that must agree to the new file; its path is added"),
@@ -611,13 +611,13 @@ static const arg_t managed_args[] = {
     STATE_ANY("use_etag", "false", "Ask a web server whether its file has changed"),
     SOURCE_SIGNATURE_ROW,
     SOURCE_SIGNER_ROWS,
-    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*"),
     ARGS_END
 };
 
 static const arg_t check_cmd_args[] = { STATE_ANY("cmd", ARG_REQUIRED, "The command"),
                                         STATE_TEXT("filename", ARG_REQUIRED, "The file it looks at"),
-                                        STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all"),
+                                        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all"),
                                         ARGS_END };
 
 static const func_t funcs[] = {

@@ -297,8 +297,8 @@ static const arg_t patch_args[] = {
     STATE_TEXT("reject_file", "null", "Where hunks go that can't be applied"),
     STATE_ANY("strip", "null", "How many folders to take from the names in a patch of a folder"),
     STATE_TEXT("saltenv", "null", "Environment of the source"),
-    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "hash and dry_run_first are told to be out of use",
-              "hash dry_run_first"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "hash and dry_run_first are told to be out of use",
+        "hash dry_run_first"),
     ARGS_END
 };
 

@@ -453,8 +453,8 @@ static const arg_t recurse_args[] = {
     STATE_ANY("win_perms", "null", "Windows only"),
     STATE_ANY("win_deny_perms", "null", "Windows only"),
     STATE_ANY("win_inheritance", "true", "Windows only"),
-    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of file.managed",
-              "mode makedirs show_changes skip_verify encoding encoding_errors attrs *"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of file.managed",
+        "mode makedirs show_changes skip_verify encoding encoding_errors attrs *"),
     ARGS_END
 };
 

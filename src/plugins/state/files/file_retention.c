@@ -243,9 +243,9 @@ static FILE_STATE(file_state_retention, "Must provide name to file.retention_sch
 
 static const arg_t retention_args[] = {
     STATE_ANY("name", ARG_REQUIRED, "The folder"),
-    STATE_ROW("retain", ARG_DICT, ARG_REQUIRED,
-              "How many to keep of most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, "
-              "first_of_year; all: every one"),
+    ARG("retain", ARG_DICT, ARG_REQUIRED,
+        "How many to keep of most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, "
+        "first_of_year; all: every one"),
     STATE_TEXT("strptime_format", "null",
                "How a name tells the time; by default the file's last change counts"),
     STATE_ANY("timezone", "null", "Accepted and not used: the host's"), ARGS_END

@@ -362,7 +362,7 @@ static const arg_t serialize_args[] = {
     STATE_ANY("check_cmd", "null", "Command that must agree to the new file; its path is added"),
     STATE_ANY("tmp_dir", "\"\"", "Folder of the file that check_cmd looks at"),
     STATE_ANY("tmp_ext", "\"\"", "End of that file's name"),
-    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "formatter: the same as serializer", "formatter"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "formatter: the same as serializer", "formatter"),
     ARGS_END
 };
 

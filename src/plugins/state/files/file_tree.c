@@ -633,9 +633,8 @@ static FILE_STATE(file_state_hardlink, "Must provide name to file.hardlink", har
 
 static const arg_t name_args[] = { NAME_ROW, STATE_KWARGS, ARGS_END };
 static const arg_t absent_args[] = { NAME_ROW,
-                                     STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR,
-                                               "Accepted, so that a managed state needs one word changed",
-                                               "*"),
+                                     ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                         "Accepted, so that a managed state needs one word changed", "*"),
                                      ARGS_END };
 static const arg_t symlink_args[] = {
     NAME_ROW,

@@ -304,21 +304,19 @@ ini_sections_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return finish(&s, "No changes detected.");
 }
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The file")
-#define SEP_ROW  ROW("separator", ARG_STR, "\"=\"", "What stands between an option and its value")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The file")
+#define SEP_ROW  ARG("separator", ARG_STR, "\"=\"", "What stands between an option and its value")
 
-static const arg_t present_args[] = { NAME_ROW,
-                                      { "sections", ARG_DICT, "null",
-                                        "{section: {option: value}}, {option: value} above" },
-                                      SEP_ROW,
-                                      { "strict", ARG_BOOL, "false", "Remove other options" },
-                                      ARGS_END };
+static const arg_t present_args[] = {
+    NAME_ROW, ARG("sections", ARG_DICT, "null", "{section: {option: value}}, {option: value} above"), SEP_ROW,
+    ARG("strict", ARG_BOOL, "false", "Remove other options"), ARGS_END
+};
 static const arg_t absent_args[] = {
-    NAME_ROW, { "sections", ARG_DICT, "null", "{section: [option]}, {option: None} above" }, SEP_ROW, ARGS_END
+    NAME_ROW, ARG("sections", ARG_DICT, "null", "{section: [option]}, {option: None} above"), SEP_ROW,
+    ARGS_END
 };
-static const arg_t sections_args[] = {
-    NAME_ROW, { "sections", ARG_ANY, "null", "Names of sections" }, SEP_ROW, ARGS_END
-};
+static const arg_t sections_args[] = { NAME_ROW, ARG("sections", ARG_ANY, "null", "Names of sections"),
+                                       SEP_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "options_absent", ini_options_absent, absent_args, 0,

@@ -337,19 +337,19 @@ state_acl_unavailable(call_ctx_t *ctx)
                : "The linux_acl state cannot be loaded: the getfacl or setfacl binary is not in the path.";
 }
 
-#define PATH_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The file or folder")
+#define PATH_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The file or folder")
 #define TYPE_ROW                                                                                             \
-    ROW("acl_type", ARG_STR, ARG_REQUIRED, "user, group, mask or other; default:user for new files")
-#define NAME_ROW    ROW("acl_name", ARG_STR, "\"\"", "The user or group; empty: the owner")
-#define NAMES_ROW   ROW("acl_names", ARG_ANY, "null", "A list of users or groups")
-#define PERMS_ROW   ROW("perms", ARG_ANY, "\"\"", "Letters of rwx")
-#define RECURSE_ROW ROW("recurse", ARG_ANY, "false", "All that is below it, too")
-#define FORCE_ROW   ROW("force", ARG_ANY, "false", "Remove all other entries when one is set")
+    ARG("acl_type", ARG_STR, ARG_REQUIRED, "user, group, mask or other; default:user for new files")
+#define NAME_ROW    ARG("acl_name", ARG_STR, "\"\"", "The user or group; empty: the owner")
+#define NAMES_ROW   ARG("acl_names", ARG_ANY, "null", "A list of users or groups")
+#define PERMS_ROW   ARG("perms", ARG_ANY, "\"\"", "Letters of rwx")
+#define RECURSE_ROW ARG("recurse", ARG_ANY, "false", "All that is below it, too")
+#define FORCE_ROW   ARG("force", ARG_ANY, "false", "Remove all other entries when one is set")
 
 static const arg_t present_args[] = { PATH_ROW,    TYPE_ROW,  NAME_ROW, PERMS_ROW,
                                       RECURSE_ROW, FORCE_ROW, ARGS_END };
 static const arg_t absent_args[] = {
-    PATH_ROW,    TYPE_ROW, NAME_ROW, { "perms", ARG_ANY, "\"\"", "Without effect: the whole entry goes" },
+    PATH_ROW,    TYPE_ROW, NAME_ROW, ARG("perms", ARG_ANY, "\"\"", "Without effect: the whole entry goes"),
     RECURSE_ROW, ARGS_END
 };
 static const arg_t list_present_args[] = { PATH_ROW,    TYPE_ROW,  NAMES_ROW, PERMS_ROW,

@@ -108,17 +108,17 @@ state_rsync_unavailable(call_ctx_t *ctx)
 }
 
 static const arg_t synchronized_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The copy" },
-    { "source", ARG_STR, ARG_REQUIRED, "The source: a path, HOST:PATH, rsync://..., salt://..." },
-    { "delete", ARG_ANY, "false", "Delete what the source has not" },
-    { "force", ARG_ANY, "false", "Delete folders that are not empty, too; the copy may be missing" },
-    { "update", ARG_ANY, "false", "Leave files alone that are newer" },
-    { "passwordfile", ARG_STR, "null", "A file with the password for a daemon" },
-    { "exclude", ARG_ANY, "null", "Patterns of what is left out: a text, or a list" },
-    { "excludefrom", ARG_STR, "null", "A file of such patterns, instead" },
-    { "prepare", ARG_ANY, "false", "Make the folder, and those above it" },
-    { "dryrun", ARG_ANY, "false", "Only say what would be copied" },
-    { "additional_opts", ARG_ANY, "null", "A list of other options of rsync" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The copy"),
+    ARG("source", ARG_STR, ARG_REQUIRED, "The source: a path, HOST:PATH, rsync://..., salt://..."),
+    ARG("delete", ARG_ANY, "false", "Delete what the source has not"),
+    ARG("force", ARG_ANY, "false", "Delete folders that are not empty, too; the copy may be missing"),
+    ARG("update", ARG_ANY, "false", "Leave files alone that are newer"),
+    ARG("passwordfile", ARG_STR, "null", "A file with the password for a daemon"),
+    ARG("exclude", ARG_ANY, "null", "Patterns of what is left out: a text, or a list"),
+    ARG("excludefrom", ARG_STR, "null", "A file of such patterns, instead"),
+    ARG("prepare", ARG_ANY, "false", "Make the folder, and those above it"),
+    ARG("dryrun", ARG_ANY, "false", "Only say what would be copied"),
+    ARG("additional_opts", ARG_ANY, "null", "A list of other options of rsync"),
     ARGS_END,
 };
 

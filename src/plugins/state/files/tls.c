@@ -74,11 +74,11 @@ tls_valid_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 static const arg_t valid_args[] = {
     TLS_STR("name", ARG_REQUIRED, "Path of the certificate"),
-    { "weeks", ARG_FLOAT, "0", "It must hold for so many weeks more", NULL },
-    { "days", ARG_FLOAT, "0", "Days to be added", NULL },
-    { "hours", ARG_FLOAT, "0", "Hours to be added", NULL },
-    { "minutes", ARG_FLOAT, "0", "Minutes to be added", NULL },
-    { "seconds", ARG_FLOAT, "0", "Seconds to be added", NULL },
+    ARG("weeks", ARG_FLOAT, "0", "It must hold for so many weeks more"),
+    ARG("days", ARG_FLOAT, "0", "Days to be added"),
+    ARG("hours", ARG_FLOAT, "0", "Hours to be added"),
+    ARG("minutes", ARG_FLOAT, "0", "Minutes to be added"),
+    ARG("seconds", ARG_FLOAT, "0", "Seconds to be added"),
     ARGS_END,
 };
 

@@ -510,9 +510,9 @@ static const arg_t key_args[] = {
     X509_ANY("new", "false", "Always make a new one, as with prereq before a certificate"),
     X509_ANY("overwrite", "false", "Replace what can't be read"),
     X509_ROW_COMPAT,
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "Arguments of file.managed; bits is keysize; cipher, verbose and text are not used",
-      X509_FILE "bits cipher verbose text" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "Arguments of file.managed; bits is keysize; cipher, verbose and text are not used",
+        X509_FILE "bits cipher verbose text"),
     ARGS_END,
 };
 
@@ -520,8 +520,8 @@ static const arg_t cert_args[] = {
     X509_ROW_NAME,
     X509_ANY("days_remaining", "null", "Days before its end at which it is made anew: 90"),
     X509_ROWS_CERT,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Parts of the subject, extensions, and arguments of file.managed",
-      X509_FILE "replace managed_private_key " X509_PARTS },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Parts of the subject, extensions, and arguments of file.managed",
+        X509_FILE "replace managed_private_key " X509_PARTS),
     ARGS_END,
 };
 
@@ -532,8 +532,8 @@ static const arg_t csr_args[] = {
     X509_ROW_DIGEST,
     X509_ROW_DOC_ENCODING,
     X509_ANY("subject", "null", "The subject by RFC 4514, a list of its parts, or a mapping"),
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Parts of the subject, extensions, and arguments of file.managed",
-      X509_FILE X509_PARTS },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Parts of the subject, extensions, and arguments of file.managed",
+        X509_FILE X509_PARTS),
     ARGS_END,
 };
 
@@ -541,15 +541,15 @@ static const arg_t crl_args[] = {
     X509_ROW_NAME,
     X509_ROWS_CRL,
     X509_ANY("days_remaining", "null", "Days before the next update at which it is made anew: 30"),
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Arguments of file.managed; algorithm is digest; text is not used",
-      X509_FILE "algorithm text" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Arguments of file.managed; algorithm is digest; text is not used",
+        X509_FILE "algorithm text"),
     ARGS_END,
 };
 
 static const arg_t pem_args[] = {
     X509_ROW_NAME,
     X509_ANY("text", ARG_REQUIRED, "The PEM text, or a path of it"),
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Arguments of file.managed", X509_FILE },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Arguments of file.managed", X509_FILE),
     ARGS_END,
 };
 

@@ -43,10 +43,10 @@ alias_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return done < 0 ? done : state_ret_set(ret, STATE_TRUE, "Removed alias %s", name);
 }
 
-#define ALIAS_NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The name")
+#define ALIAS_NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The name")
 
 static const arg_t present_args[] = {
-    ALIAS_NAME_ROW, { "target", ARG_ANY, ARG_REQUIRED, "Where its mail goes: a text, or a list" }, ARGS_END
+    ALIAS_NAME_ROW, ARG("target", ARG_ANY, ARG_REQUIRED, "Where its mail goes: a text, or a list"), ARGS_END
 };
 static const arg_t absent_args[] = { ALIAS_NAME_ROW, ARGS_END };
 

@@ -66,23 +66,22 @@ ddns_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 #define ZONE_ROWS                                                                                            \
-    ROW("name", ARG_STR, ARG_REQUIRED, "The name"),                                                          \
-        ROW("zone", ARG_STR, ARG_REQUIRED, "The zone that it is in")
+    ARG("name", ARG_STR, ARG_REQUIRED, "The name"),                                                          \
+        ARG("zone", ARG_STR, ARG_REQUIRED, "The zone that it is in")
 #define REST_ROW                                                                                             \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "nameserver, port, timeout, keyfile, ...: what ddns.update takes",  \
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "nameserver, port, timeout, keyfile, ...: what ddns.update takes",  \
         "*")
 
 static const arg_t present_args[] = { ZONE_ROWS,
-                                      { "ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it" },
-                                      { "data", ARG_STR, ARG_REQUIRED, "Data of the record" },
-                                      { "rdtype", ARG_STR, "\"A\"", "Type of the record" },
+                                      ARG("ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it"),
+                                      ARG("data", ARG_STR, ARG_REQUIRED, "Data of the record"),
+                                      ARG("rdtype", ARG_STR, "\"A\"", "Type of the record"),
                                       REST_ROW,
                                       ARGS_END };
 static const arg_t absent_args[] = { ZONE_ROWS,
-                                     { "data", ARG_STR, "null", "Data of the record; by default any" },
-                                     { "rdtype", ARG_STR, "null", "Type of the records; by default all" },
-                                     REST_ROW,
-                                     ARGS_END };
+                                     ARG("data", ARG_STR, "null", "Data of the record; by default any"),
+                                     ARG("rdtype", ARG_STR, "null", "Type of the records; by default all"),
+                                     REST_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", ddns_absent, absent_args, 0, "Ensure that a name has no such record." },

@@ -385,12 +385,12 @@ state_firewalld_unavailable(call_ctx_t *ctx)
 }
 
 #define LIST_ROWS(name, what)                                                                                \
-    ROW(name, ARG_ANY, "null", what), ROW("prune_" name, ARG_BOOL, "false", "Remove all others of the zone")
+    ARG(name, ARG_ANY, "null", what), ARG("prune_" name, ARG_BOOL, "false", "Remove all others of the zone")
 
-static const arg_t present_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The zone" },
+static const arg_t present_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The zone"),
                                       LIST_ROWS("block_icmp", "Types of ICMP that are kept out, a list"),
-                                      { "default", ARG_ANY, "null", "True: make it the default zone" },
-                                      { "masquerade", ARG_BOOL, "false", "Masquerade in the zone" },
+                                      ARG("default", ARG_ANY, "null", "True: make it the default zone"),
+                                      ARG("masquerade", ARG_BOOL, "false", "Masquerade in the zone"),
                                       LIST_ROWS("ports", "Open ports, a list: 22/tcp"),
                                       LIST_ROWS("port_fwd",
                                                 "Forwarded ports, a list: from:to:protocol:address"),
@@ -399,9 +399,9 @@ static const arg_t present_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The zone
                                       LIST_ROWS("sources", "Sources, a list: 10.0.0.0/8"),
                                       LIST_ROWS("rich_rules", "Rich rules, a list"),
                                       ARGS_END };
-static const arg_t service_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The service" },
-                                      { "ports", ARG_ANY, "null", "All its ports, a list: 80/tcp" },
-                                      { "protocols", ARG_ANY, "null", "All its protocols, a list" },
+static const arg_t service_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The service"),
+                                      ARG("ports", ARG_ANY, "null", "All its ports, a list: 80/tcp"),
+                                      ARG("protocols", ARG_ANY, "null", "All its protocols, a list"),
                                       ARGS_END };
 
 static const func_t funcs[] = {

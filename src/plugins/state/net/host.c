@@ -216,19 +216,16 @@ host_only(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The host name")
-#define IP_ROW   ROW("ip", ARG_ANY, ARG_REQUIRED, "The address, or a list of them")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The host name")
+#define IP_ROW   ARG("ip", ARG_ANY, ARG_REQUIRED, "The address, or a list of them")
 
 static const arg_t present_args[] = {
-    NAME_ROW,
-    IP_ROW,
-    { "comment", ARG_STR, "\"\"", "A comment behind the names of the address" },
-    { "clean", ARG_BOOL, "false", "Take the name away from other addresses" },
-    ARGS_END
+    NAME_ROW, IP_ROW, ARG("comment", ARG_STR, "\"\"", "A comment behind the names of the address"),
+    ARG("clean", ARG_BOOL, "false", "Take the name away from other addresses"), ARGS_END
 };
 static const arg_t absent_args[] = { NAME_ROW, IP_ROW, ARGS_END };
-static const arg_t only_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The address" },
-                                   { "hostnames", ARG_ANY, ARG_REQUIRED, "A host name, or a list of them" },
+static const arg_t only_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The address"),
+                                   ARG("hostnames", ARG_ANY, ARG_REQUIRED, "A host name, or a list of them"),
                                    ARGS_END };
 
 static const func_t funcs[] = {

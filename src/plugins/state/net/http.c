@@ -172,24 +172,24 @@ http_state_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     "text_out headers_out decode_out stream streaming_callback header_callback handle agent hide_fields raise_error " \
     "formdata formdata_fieldname formdata_filename decode_body request_interval"
 
-#define URL_ROW ROW("name", ARG_STR, ARG_REQUIRED, "Where to")
+#define URL_ROW ARG("name", ARG_STR, ARG_REQUIRED, "Where to")
 
 static const arg_t query_args[] = {
     URL_ROW,
-    { "match", ARG_ANY, "null", "What the answer holds" },
-    { "match_type", ARG_STR, "\"string\"", "string, or pcre: a regular expression" },
-    { "status", ARG_ANY, "null", "The answer's status" },
-    { "status_type", ARG_STR, "\"string\"", "string, pcre, or list: one of them" },
-    { "wait_for", ARG_ANY, "null", "Seconds to go on asking while there is no answer" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "What http.query takes", HTTP_WORDS },
+    ARG("match", ARG_ANY, "null", "What the answer holds"),
+    ARG("match_type", ARG_STR, "\"string\"", "string, or pcre: a regular expression"),
+    ARG("status", ARG_ANY, "null", "The answer's status"),
+    ARG("status_type", ARG_STR, "\"string\"", "string, pcre, or list: one of them"),
+    ARG("wait_for", ARG_ANY, "null", "Seconds to go on asking while there is no answer"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "What http.query takes", HTTP_WORDS),
     ARGS_END,
 };
 static const arg_t wait_args[] = {
     URL_ROW,
-    { "wait_for", ARG_FLOAT, "300", "Seconds to go on asking" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR,
-      "What the state http.query takes; request_interval: seconds between questions",
-      HTTP_WORDS " match match_type status status_type" },
+    ARG("wait_for", ARG_FLOAT, "300", "Seconds to go on asking"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR,
+        "What the state http.query takes; request_interval: seconds between questions",
+        HTTP_WORDS " match match_type status status_type"),
     ARGS_END,
 };
 

@@ -255,26 +255,25 @@ ips_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define IPS_FAMILY_ROW ROW("family", ARG_STR, "\"ipv4\"", "ipv4 or ipv6")
-#define IPS_SET_ROW    ROW("name", ARG_STR, ARG_REQUIRED, "The set")
+#define IPS_FAMILY_ROW ARG("family", ARG_STR, "\"ipv4\"", "ipv4 or ipv6")
+#define IPS_SET_ROW    ARG("name", ARG_STR, ARG_REQUIRED, "The set")
 #define MEMBER_WORDS   "set_name timeout packets bytes comment nomatch skbmark skbprio skbqueue"
 
 static const arg_t set_present_args[] = { IPS_SET_ROW,
-                                          { "set_type", ARG_STR, ARG_REQUIRED, "hash:ip, hash:net, ..." },
+                                          ARG("set_type", ARG_STR, ARG_REQUIRED, "hash:ip, hash:net, ..."),
                                           IPS_FAMILY_ROW,
-                                          { "kwargs", ARG_ANY, ARG_STARSTAR, "What ipset.new_set takes",
-                                            "comment range netmask markmask hashsize maxelem size timeout "
-                                            "counters skbinfo" },
+                                          ARG("kwargs", ARG_ANY, ARG_STARSTAR, "What ipset.new_set takes",
+                                              "comment range netmask markmask hashsize maxelem size timeout "
+                                              "counters skbinfo"),
                                           ARGS_END };
-static const arg_t set_args[] = {
-    IPS_SET_ROW, IPS_FAMILY_ROW, { "kwargs", ARG_ANY, ARG_STARSTAR, "Without effect", TAKES_NONE }, ARGS_END
-};
+static const arg_t set_args[] = { IPS_SET_ROW, IPS_FAMILY_ROW,
+                                  ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Without effect", TAKES_NONE),
+                                  ARGS_END };
 static const arg_t member_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "A name for the state, which is no part of the entry" },
-    { "entry", ARG_ANY, "null", "A member, with its options behind it; or a list" },
-    IPS_FAMILY_ROW,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "set_name: the set; timeout, comment and other options",
-      MEMBER_WORDS },
+    ARG("name", ARG_STR, ARG_REQUIRED, "A name for the state, which is no part of the entry"),
+    ARG("entry", ARG_ANY, "null", "A member, with its options behind it; or a list"), IPS_FAMILY_ROW,
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "set_name: the set; timeout, comment and other options",
+        MEMBER_WORDS),
     ARGS_END
 };
 

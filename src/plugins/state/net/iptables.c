@@ -406,27 +406,23 @@ ipt_mod_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define COMMON_ROWS                                                                                          \
-    ROW("table", ARG_STR, "\"filter\"", "The table"),                                                        \
-        ROW("family", ARG_STR, "\"ipv4\"", "ipv4, or ipv6: ip6tables")
-#define NAME_ROW  ROW("name", ARG_STR, ARG_REQUIRED, "A name for the rule, which is no part of it")
-#define CHAIN_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The chain")
+    ARG("table", ARG_STR, "\"filter\"", "The table"),                                                        \
+        ARG("family", ARG_STR, "\"ipv4\"", "ipv4, or ipv6: ip6tables")
+#define NAME_ROW  ARG("name", ARG_STR, ARG_REQUIRED, "A name for the rule, which is no part of it")
+#define CHAIN_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The chain")
 
 static const arg_t chain_args[] = { CHAIN_ROW, COMMON_ROWS, ARGS_END };
-static const arg_t rule_args[] = { NAME_ROW,
-                                   COMMON_ROWS,
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                     "chain, position, save, rules; iptables' options by their long names" },
+static const arg_t rule_args[] = { NAME_ROW, COMMON_ROWS,
+                                   ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                       "chain, position, save, rules; iptables' options by their long names"),
                                    ARGS_END };
-static const arg_t policy_args[] = {
-    NAME_ROW, COMMON_ROWS, { "kwargs", ARG_ANY, ARG_STARSTAR, "chain, policy, save" }, ARGS_END
-};
-static const arg_t flush_args[] = {
-    NAME_ROW, COMMON_ROWS, { "kwargs", ARG_ANY, ARG_STARSTAR, "chain; by default all" }, ARGS_END
-};
-static const arg_t aggregate_args[] = { { "low", ARG_ANY, ARG_REQUIRED, "This chunk" },
-                                        { "chunks", ARG_ANY, ARG_REQUIRED, "Those that may run now" },
-                                        { "running", ARG_ANY, ARG_REQUIRED, "What has run" },
-                                        ARGS_END };
+static const arg_t policy_args[] = { NAME_ROW, COMMON_ROWS,
+                                     ARG("kwargs", ARG_ANY, ARG_STARSTAR, "chain, policy, save"), ARGS_END };
+static const arg_t flush_args[] = { NAME_ROW, COMMON_ROWS,
+                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "chain; by default all"), ARGS_END };
+static const arg_t aggregate_args[] = { ARG("low", ARG_ANY, ARG_REQUIRED, "This chunk"),
+                                        ARG("chunks", ARG_ANY, ARG_REQUIRED, "Those that may run now"),
+                                        ARG("running", ARG_ANY, ARG_REQUIRED, "What has run"), ARGS_END };
 
 static const char *
 state_iptables_unavailable(call_ctx_t *ctx)

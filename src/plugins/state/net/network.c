@@ -304,18 +304,18 @@ state_network_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "ip.get_interface") ? NULL : "ip module could not be loaded";
 }
 
-static const arg_t managed_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The interface" },
-                                      { "enabled", ARG_ANY, "true",
-                                        "It is up, and comes up with the machine" },
-                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "Its type and settings" },
-                                      ARGS_END };
-static const arg_t routes_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The interface" },
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "routes: a list of routes" },
+static const arg_t managed_args[] = {
+    ARG("name", ARG_STR, ARG_REQUIRED, "The interface"),
+    ARG("enabled", ARG_ANY, "true", "It is up, and comes up with the machine"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its type and settings"), ARGS_END
+};
+static const arg_t routes_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The interface"),
+                                     ARG("kwargs", ARG_ANY, ARG_STARSTAR, "routes: a list of routes"),
                                      ARGS_END };
-static const arg_t system_args[] = { { "name", ARG_STR, ARG_REQUIRED, "A name for this setting" },
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                       "enabled, hostname, search and others" },
-                                     ARGS_END };
+static const arg_t system_args[] = {
+    ARG("name", ARG_STR, ARG_REQUIRED, "A name for this setting"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "enabled, hostname, search and others"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "managed", network_managed, managed_args, 0, "Ensure that an interface has these settings." },

@@ -106,14 +106,14 @@ nfs_export_unavailable(call_ctx_t *ctx)
                : "The nfs_exports state module failed to load: the exportfs binary is not in the path";
 }
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The folder")
-#define FILE_ROW ROW("exports", ARG_STR, "\"/etc/exports\"", "The file")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The folder")
+#define FILE_ROW ARG("exports", ARG_STR, "\"/etc/exports\"", "The file")
 
 static const arg_t present_args[] = {
     NAME_ROW,
-    { "clients", ARG_ANY, "null", "A list of {hosts: ..., options: [...]}" },
-    { "hosts", ARG_ANY, "null", "Who may mount it, instead of clients" },
-    { "options", ARG_ANY, "null", "A list of options for these hosts" },
+    ARG("clients", ARG_ANY, "null", "A list of {hosts: ..., options: [...]}"),
+    ARG("hosts", ARG_ANY, "null", "Who may mount it, instead of clients"),
+    ARG("options", ARG_ANY, "null", "A list of options for these hosts"),
     FILE_ROW,
     ARGS_END,
 };

@@ -382,41 +382,37 @@ nft_state_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define FAMILY_ROW ROW("family", ARG_STR, "\"ipv4\"", "ipv4, ipv6, inet, arp, bridge or netdev")
-#define TABLE_ROW  ROW("table", ARG_STR, "\"filter\"", "The table")
-#define NAME_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "A name for the rule, which is no part of it")
-#define CHAIN_ROW  ROW("name", ARG_STR, ARG_REQUIRED, "The chain")
+#define FAMILY_ROW ARG("family", ARG_STR, "\"ipv4\"", "ipv4, ipv6, inet, arp, bridge or netdev")
+#define TABLE_ROW  ARG("table", ARG_STR, "\"filter\"", "The table")
+#define NAME_ROW   ARG("name", ARG_STR, ARG_REQUIRED, "A name for the rule, which is no part of it")
+#define CHAIN_ROW  ARG("name", ARG_STR, ARG_REQUIRED, "The chain")
 
-static const arg_t rule_args[] = { NAME_ROW,
-                                   FAMILY_ROW,
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                     "table, chain, position, save, and what nftables.build_rule takes",
-                                     NFT_KEYWORDS " position" },
+static const arg_t rule_args[] = { NAME_ROW, FAMILY_ROW,
+                                   ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                       "table, chain, position, save, and what nftables.build_rule takes",
+                                       NFT_KEYWORDS " position"),
                                    ARGS_END };
 static const arg_t present_args[] = { CHAIN_ROW,
                                       TABLE_ROW,
-                                      { "table_type", ARG_STR, "null", "filter, nat or route" },
-                                      { "hook", ARG_STR, "null", "input, output, forward, ..." },
-                                      { "priority", ARG_ANY, "null", "A number, or a name of nft's" },
+                                      ARG("table_type", ARG_STR, "null", "filter, nat or route"),
+                                      ARG("hook", ARG_STR, "null", "input, output, forward, ..."),
+                                      ARG("priority", ARG_ANY, "null", "A number, or a name of nft's"),
                                       FAMILY_ROW,
                                       ARGS_END };
 static const arg_t absent_args[] = { CHAIN_ROW, TABLE_ROW, FAMILY_ROW, ARGS_END };
-static const arg_t table_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The table" },
-                                    FAMILY_ROW,
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "Without effect", TAKES_NONE },
+static const arg_t table_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The table"), FAMILY_ROW,
+                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Without effect", TAKES_NONE),
                                     ARGS_END };
-static const arg_t policy_args[] = { { "name", ARG_STR, ARG_REQUIRED, "A name for the state" },
-                                     TABLE_ROW,
+static const arg_t policy_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "A name for the state"), TABLE_ROW,
                                      FAMILY_ROW,
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "chain, policy, save, save_filename",
-                                       "chain policy save save_filename" },
+                                     ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+                                         "chain, policy, save, save_filename",
+                                         "chain policy save save_filename"),
                                      ARGS_END };
 static const arg_t flush_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "A name for the state" },
-    FAMILY_ROW,
-    { "ignore_absence", ARG_BOOL, "false", "What is not there needs no flush" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "table; chain, by default all", "table chain" },
-    ARGS_END
+    ARG("name", ARG_STR, ARG_REQUIRED, "A name for the state"), FAMILY_ROW,
+    ARG("ignore_absence", ARG_BOOL, "false", "What is not there needs no flush"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "table; chain, by default all", "table chain"), ARGS_END
 };
 
 static const char *

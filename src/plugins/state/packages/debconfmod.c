@@ -104,19 +104,21 @@ state_debconf_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "debconf.show") ? NULL : "debconf module could not be loaded";
 }
 
-static const arg_t set_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The package" },
-                                  { "data", ARG_DICT, ARG_REQUIRED, "{question: {type: ..., value: ...}}" },
-                                  { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
-                                  ARGS_END };
-static const arg_t file_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Any name" },
-                                   { "source", ARG_STR, ARG_REQUIRED, "The file: salt://path/to/selections" },
-                                   { "template", ARG_STR, "null", "The engine: jinja" },
-                                   { "context", ARG_ANY, "null", "Variables" },
-                                   { "defaults", ARG_ANY, "null", "Variables that `context` has not" },
-                                   { "saltenv", ARG_STR, "null", "The environment of the file" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake",
-                                     TAKES_NONE },
-                                   ARGS_END };
+static const arg_t set_args[] = {
+    ARG("name", ARG_STR, ARG_REQUIRED, "The package"),
+    ARG("data", ARG_DICT, ARG_REQUIRED, "{question: {type: ..., value: ...}}"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE), ARGS_END
+};
+static const arg_t file_args[] = {
+    ARG("name", ARG_STR, ARG_REQUIRED, "Any name"),
+    ARG("source", ARG_STR, ARG_REQUIRED, "The file: salt://path/to/selections"),
+    ARG("template", ARG_STR, "null", "The engine: jinja"),
+    ARG("context", ARG_ANY, "null", "Variables"),
+    ARG("defaults", ARG_ANY, "null", "Variables that `context` has not"),
+    ARG("saltenv", ARG_STR, "null", "The environment of the file"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
+    ARGS_END
+};
 
 static const func_t funcs[] = {
     { "set", debconf_answers, set_args, 0, "Ensure that questions of a package have these answers." },

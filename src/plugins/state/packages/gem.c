@@ -169,24 +169,24 @@ gem_source(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_FALSE, "%s", w->failed);
 }
 
-#define NAME_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "The gem")
-#define SOURCE_ROW ROW("name", ARG_STR, ARG_REQUIRED, "URL of the source")
-#define RUBY_ROW   ROW("ruby", ARG_STR, "null", "With RVM or rbenv: the Ruby, and its gemset")
+#define NAME_ROW   ARG("name", ARG_STR, ARG_REQUIRED, "The gem")
+#define SOURCE_ROW ARG("name", ARG_STR, ARG_REQUIRED, "URL of the source")
+#define RUBY_ROW   ARG("ruby", ARG_STR, "null", "With RVM or rbenv: the Ruby, and its gemset")
 #define GEM_BIN_ROW                                                                                          \
-    ROW("gem_bin", ARG_STR, "null", "Path of the program, which goes by neither RVM nor rbenv")
-#define GEM_USER_ROW ROW("user", ARG_STR, "null", "User to run gem as")
+    ARG("gem_bin", ARG_STR, "null", "Path of the program, which goes by neither RVM nor rbenv")
+#define GEM_USER_ROW ARG("user", ARG_STR, "null", "User to run gem as")
 
 static const arg_t installed_args[] = {
     NAME_ROW,
     RUBY_ROW,
     GEM_BIN_ROW,
     GEM_USER_ROW,
-    { "version", ARG_ANY, "null", "The version, or an operator and a version: >= 1.2" },
-    { "rdoc", ARG_ANY, "false", "With RDoc documentation; since version 3 only together with ri" },
-    { "ri", ARG_ANY, "false", "With RI documentation" },
-    { "pre_releases", ARG_ANY, "false", "Versions before a release too" },
-    { "proxy", ARG_STR, "null", "Proxy: http://hostname[:port]" },
-    { "source", ARG_STR, "null", "Server of gems: http://hostname[:port]" },
+    ARG("version", ARG_ANY, "null", "The version, or an operator and a version: >= 1.2"),
+    ARG("rdoc", ARG_ANY, "false", "With RDoc documentation; since version 3 only together with ri"),
+    ARG("ri", ARG_ANY, "false", "With RI documentation"),
+    ARG("pre_releases", ARG_ANY, "false", "Versions before a release too"),
+    ARG("proxy", ARG_STR, "null", "Proxy: http://hostname[:port]"),
+    ARG("source", ARG_STR, "null", "Server of gems: http://hostname[:port]"),
     ARGS_END,
 };
 static const arg_t removed_args[] = { NAME_ROW, RUBY_ROW, GEM_USER_ROW, GEM_BIN_ROW, ARGS_END };

@@ -261,30 +261,28 @@ state_npm_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "npm.list") ? NULL : "'npm' binary not found on system";
 }
 
-#define DIR_ROW      ROW("dir", ARG_STR, "null", "Folder of the installation, by default the machine's")
-#define NPM_USER_ROW ROW("user", ARG_STR, "null", "User to run npm as")
+#define DIR_ROW      ARG("dir", ARG_STR, "null", "Folder of the installation, by default the machine's")
+#define NPM_USER_ROW ARG("user", ARG_STR, "null", "User to run npm as")
 
 static const arg_t installed_args[] = {
-    { "name", ARG_STR, "null",
-      "The package: NAME, NAME@VERSION, a URL, a folder; or any name beside `pkgs`" },
-    { "pkgs", ARG_LIST, "null", "Packages, instead of the name" },
+    ARG("name", ARG_STR, "null",
+        "The package: NAME, NAME@VERSION, a URL, a folder; or any name beside `pkgs`"),
+    ARG("pkgs", ARG_LIST, "null", "Packages, instead of the name"),
     DIR_ROW,
     NPM_USER_ROW,
-    { "force_reinstall", ARG_ANY, "false", "Install what is there, too" },
-    { "registry", ARG_STR, "null", "Registry of packages" },
-    { "env", ARG_ANY, "null", "Environment variables: a dictionary, or a list of them" },
+    ARG("force_reinstall", ARG_ANY, "false", "Install what is there, too"),
+    ARG("registry", ARG_STR, "null", "Registry of packages"),
+    ARG("env", ARG_ANY, "null", "Environment variables: a dictionary, or a list of them"),
     ARGS_END,
 };
-static const arg_t removed_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The package" }, DIR_ROW, NPM_USER_ROW, ARGS_END
-};
-static const arg_t bootstrap_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Folder of the application" },
-                                        NPM_USER_ROW,
-                                        { "silent", ARG_ANY, "true", "With --silent" },
+static const arg_t removed_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The package"), DIR_ROW,
+                                      NPM_USER_ROW, ARGS_END };
+static const arg_t bootstrap_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Folder of the application"),
+                                        NPM_USER_ROW, ARG("silent", ARG_ANY, "true", "With --silent"),
                                         ARGS_END };
-static const arg_t cleaned_args[] = { { "name", ARG_STR, "null", "The package, by default all" },
+static const arg_t cleaned_args[] = { ARG("name", ARG_STR, "null", "The package, by default all"),
                                       NPM_USER_ROW,
-                                      { "force", ARG_ANY, "false", "As npm since version 5 wants it" },
+                                      ARG("force", ARG_ANY, "false", "As npm since version 5 wants it"),
                                       ARGS_END };
 
 static const func_t funcs[] = {

@@ -581,10 +581,10 @@ pip_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 #define NAME_ROW                                                                                             \
-    ROW("name", ARG_STR, ARG_REQUIRED, "The package, with a version where one is wanted: foo==1.2")
+    ARG("name", ARG_STR, ARG_REQUIRED, "The package, with a version where one is wanted: foo==1.2")
 
 static const arg_t installed_args[] = {
-    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`; foo==1.2 asks for a version" },
+    ARG("name", ARG_STR, "null", "The package, or any name beside `pkgs`; foo==1.2 asks for a version"),
     PIP_ROWS_INSTALL_FIRST,
     PIP_ROW_LINKS,
     PIP_ROWS_INSTALL,

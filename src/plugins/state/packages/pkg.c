@@ -599,37 +599,37 @@ pkg_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const arg_t installed_args[] = {
-    { "name", ARG_STR, "null", "The package, or any name beside `pkgs` and `sources`" },
-    { "version", ARG_ANY, "null", "A version, with operators and globs; \"latest\"; None: any" },
-    { "refresh", ARG_ANY, "null", "Refresh the lists first; None: once in a run" },
-    { "fromrepo", ARG_STR, "null", "Install from this release" },
-    { "skip_verify", ARG_BOOL, "false", "Accept unsigned packages" },
-    { "skip_suggestions", ARG_BOOL, "false", "Accepted for other package managers" },
-    { "pkgs", ARG_ANY, "null", "List of names, and of {name: version}" },
-    { "sources", ARG_ANY, "null", "List of {name: package file}" },
-    { "allow_updates", ARG_BOOL, "false", "A newer version than the one that is named will do" },
-    { "pkg_verify", ARG_ANY, "false", "Install again what was altered, where the package manager can tell" },
-    { "normalize", ARG_BOOL, "true", "Leave this host's architecture out of names" },
-    { "ignore_epoch", ARG_ANY, "null",
-      "Compare versions without their epochs; None: as the wish is written" },
-    { "reinstall", ARG_BOOL, "false", "Install again what is there" },
-    { "update_holds", ARG_BOOL, "false", "Update packages that are held" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "hold, install_recommends, only_upgrade, cache_valid_time, ...",
-      "hold install_recommends only_upgrade cache_valid_time force_yes force_conf_new debconf allow_downgrades env "
-      "repo dist_upgrade disablerepo enablerepo disableexcludes downloadonly *" },
+    ARG("name", ARG_STR, "null", "The package, or any name beside `pkgs` and `sources`"),
+    ARG("version", ARG_ANY, "null", "A version, with operators and globs; \"latest\"; None: any"),
+    ARG("refresh", ARG_ANY, "null", "Refresh the lists first; None: once in a run"),
+    ARG("fromrepo", ARG_STR, "null", "Install from this release"),
+    ARG("skip_verify", ARG_BOOL, "false", "Accept unsigned packages"),
+    ARG("skip_suggestions", ARG_BOOL, "false", "Accepted for other package managers"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, and of {name: version}"),
+    ARG("sources", ARG_ANY, "null", "List of {name: package file}"),
+    ARG("allow_updates", ARG_BOOL, "false", "A newer version than the one that is named will do"),
+    ARG("pkg_verify", ARG_ANY, "false", "Install again what was altered, where the package manager can tell"),
+    ARG("normalize", ARG_BOOL, "true", "Leave this host's architecture out of names"),
+    ARG("ignore_epoch", ARG_ANY, "null",
+        "Compare versions without their epochs; None: as the wish is written"),
+    ARG("reinstall", ARG_BOOL, "false", "Install again what is there"),
+    ARG("update_holds", ARG_BOOL, "false", "Update packages that are held"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "hold, install_recommends, only_upgrade, cache_valid_time, ...",
+        "hold install_recommends only_upgrade cache_valid_time force_yes force_conf_new debconf allow_downgrades env "
+        "repo dist_upgrade disablerepo enablerepo disableexcludes downloadonly *"),
     ARGS_END,
 };
-static const arg_t init_args[] = { { "low", ARG_DICT, ARG_REQUIRED, "The first chunk" }, ARGS_END };
+static const arg_t init_args[] = { ARG("low", ARG_DICT, ARG_REQUIRED, "The first chunk"), ARGS_END };
 static const arg_t aggregate_args[] = {
-    { "low", ARG_DICT, ARG_REQUIRED, "The chunk that runs" },
-    { "chunks", ARG_LIST, ARG_REQUIRED, "All chunks" },
-    { "running", ARG_DICT, ARG_REQUIRED, "What has run" },
+    ARG("low", ARG_DICT, ARG_REQUIRED, "The chunk that runs"),
+    ARG("chunks", ARG_LIST, ARG_REQUIRED, "All chunks"),
+    ARG("running", ARG_DICT, ARG_REQUIRED, "What has run"),
     ARGS_END,
 };
 static const arg_t watch_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The package" },
-    { "sfun", ARG_STR, "null", "The function whose watch this is" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The package"),
+    ARG("sfun", ARG_STR, "null", "The function whose watch this is"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"),
     ARGS_END,
 };
 

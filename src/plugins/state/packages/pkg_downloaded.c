@@ -163,12 +163,12 @@ pkg_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const arg_t downloaded_args[] = {
-    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`" },
-    { "version", ARG_ANY, "null", "A version, with operators and globs" },
-    { "pkgs", ARG_ANY, "null", "List of names, and of {name: version}" },
-    { "fromrepo", ARG_STR, "null", "From this release" },
-    { "ignore_epoch", ARG_ANY, "null", "Compare versions without their epochs" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
+    ARG("name", ARG_STR, "null", "The package, or any name beside `pkgs`"),
+    ARG("version", ARG_ANY, "null", "A version, with operators and globs"),
+    ARG("pkgs", ARG_ANY, "null", "List of names, and of {name: version}"),
+    ARG("fromrepo", ARG_STR, "null", "From this release"),
+    ARG("ignore_epoch", ARG_ANY, "null", "Compare versions without their epochs"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*"),
     ARGS_END,
 };
 static const func_t funcs[] = {

@@ -193,17 +193,17 @@ pkg_patch_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 /* ---- table ------------------------------------------------------------------------------------ */
 
 static const arg_t group_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The group" },
-    { "skip", ARG_ANY, "null", "Packages of it to leave out" },
-    { "include", ARG_ANY, "null", "Optional packages of it to take" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The group"),
+    ARG("skip", ARG_ANY, "null", "Packages of it to leave out"),
+    ARG("include", ARG_ANY, "null", "Optional packages of it to take"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*"),
     ARGS_END,
 };
 static const arg_t patch_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The patch" },
-    { "advisory_ids", ARG_ANY, "null", "A list of them" },
-    { "downloadonly", ARG_ANY, "null", "Only fetch" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The patch"),
+    ARG("advisory_ids", ARG_ANY, "null", "A list of them"),
+    ARG("downloadonly", ARG_ANY, "null", "Only fetch"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*"),
     ARGS_END,
 };
 

@@ -288,20 +288,18 @@ pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define COMMON_ROWS                                                                                          \
-    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`" },                                   \
-        { "version", ARG_ANY, "null", "For package managers that hold versions: apt does not" },             \
-    {                                                                                                        \
-        "pkgs", ARG_ANY, "null", "List of names, and of {name: version}"                                     \
-    }
+    ARG("name", ARG_STR, "null", "The package, or any name beside `pkgs`"),                                  \
+        ARG("version", ARG_ANY, "null", "For package managers that hold versions: apt does not"),            \
+        ARG("pkgs", ARG_ANY, "null", "List of names, and of {name: version}")
 
-static const arg_t held_args[] = { COMMON_ROWS,
-                                   { "replace", ARG_ANY, "false", "Release every package that is not named" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE },
-                                   ARGS_END };
-static const arg_t unheld_args[] = { COMMON_ROWS,
-                                     { "all", ARG_ANY, "false", "Release every package" },
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE },
-                                     ARGS_END };
+static const arg_t held_args[] = {
+    COMMON_ROWS, ARG("replace", ARG_ANY, "false", "Release every package that is not named"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE), ARGS_END
+};
+static const arg_t unheld_args[] = {
+    COMMON_ROWS, ARG("all", ARG_ANY, "false", "Release every package"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "held", pkg_held, held_args, 0, "Ensure that packages are kept at the version that is installed." },

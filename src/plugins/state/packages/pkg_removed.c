@@ -446,33 +446,33 @@ pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW      ROW("name", ARG_STR, "null", "The package, or any name beside `pkgs`")
-#define PKGS_ROW      ROW("pkgs", ARG_ANY, "null", "List of names, and of {name: version}")
-#define KWARGS_ROW    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Passed on to the package manager's function", "*")
-#define NORMALIZE_ROW ROW("normalize", ARG_BOOL, "true", "Leave this host's architecture out of names")
+#define NAME_ROW      ARG("name", ARG_STR, "null", "The package, or any name beside `pkgs`")
+#define PKGS_ROW      ARG("pkgs", ARG_ANY, "null", "List of names, and of {name: version}")
+#define KWARGS_ROW    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Passed on to the package manager's function", "*")
+#define NORMALIZE_ROW ARG("normalize", ARG_BOOL, "true", "Leave this host's architecture out of names")
 
 static const arg_t removed_args[] = {
     NAME_ROW,
-    { "version", ARG_ANY, "null", "Only this version" },
+    ARG("version", ARG_ANY, "null", "Only this version"),
     PKGS_ROW,
     NORMALIZE_ROW,
-    { "ignore_epoch", ARG_ANY, "null",
-      "Compare versions without their epochs; None: as the wish is written" },
+    ARG("ignore_epoch", ARG_ANY, "null",
+        "Compare versions without their epochs; None: as the wish is written"),
     KWARGS_ROW,
     ARGS_END,
 };
 static const arg_t latest_args[] = {
     NAME_ROW,
-    { "refresh", ARG_ANY, "null", "Refresh the lists first; None: once in a run" },
-    { "fromrepo", ARG_STR, "null", "Install from this release" },
-    { "skip_verify", ARG_BOOL, "false", "Accept unsigned packages" },
+    ARG("refresh", ARG_ANY, "null", "Refresh the lists first; None: once in a run"),
+    ARG("fromrepo", ARG_STR, "null", "Install from this release"),
+    ARG("skip_verify", ARG_BOOL, "false", "Accept unsigned packages"),
     PKGS_ROW,
-    { "watch_flags", ARG_BOOL, "true", "Of Gentoo only" },
+    ARG("watch_flags", ARG_BOOL, "true", "Of Gentoo only"),
     KWARGS_ROW,
     ARGS_END,
 };
 static const arg_t uptodate_args[] = {
-    NAME_ROW, { "refresh", ARG_BOOL, "false", "Refresh the lists first" }, PKGS_ROW, KWARGS_ROW, ARGS_END,
+    NAME_ROW, ARG("refresh", ARG_BOOL, "false", "Refresh the lists first"), PKGS_ROW, KWARGS_ROW, ARGS_END,
 };
 
 static const func_t funcs[] = {

@@ -551,23 +551,23 @@ pkgrepo_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 static const arg_t managed_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED,
-      "The source as apt's lists have it: deb http://... stable main; of dnf and zypper its id" },
-    { "ppa", ARG_ANY, "null", "Of Ubuntu: OWNER/NAME in the place of the name" },
-    { "copr", ARG_ANY, "null", "Of Red Hat" },
-    { "aptkey", ARG_ANY, "true", "Give keys to apt-key where there is one; False: to a file of their own" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "file, clean_file, comments, disabled, enabled, keyid, keyserver, key_url, key_text, signedby, comps, "
-      "architectures, refresh, ...",
-      "file clean_file comments disabled enabled keyid keyserver key_url key_text signedby comps architectures refresh "
-      "consolidate dist humanname baseurl mirrorlist gpgcheck gpgkey gpgautoimport *" },
+    ARG("name", ARG_STR, ARG_REQUIRED,
+        "The source as apt's lists have it: deb http://... stable main; of dnf and zypper its id"),
+    ARG("ppa", ARG_ANY, "null", "Of Ubuntu: OWNER/NAME in the place of the name"),
+    ARG("copr", ARG_ANY, "null", "Of Red Hat"),
+    ARG("aptkey", ARG_ANY, "true", "Give keys to apt-key where there is one; False: to a file of their own"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "file, clean_file, comments, disabled, enabled, keyid, keyserver, key_url, key_text, signedby, comps, "
+        "architectures, refresh, ...",
+        "file clean_file comments disabled enabled keyid keyserver key_url key_text signedby comps architectures refresh "
+        "consolidate dist humanname baseurl mirrorlist gpgcheck gpgkey gpgautoimport *"),
     ARGS_END,
 };
 static const arg_t absent_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The source" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "ppa: of Ubuntu; copr: of Red Hat; keyid, keyid_ppa: remove the key too",
-      "ppa copr keyid keyid_ppa *" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The source"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "ppa: of Ubuntu; copr: of Red Hat; keyid, keyid_ppa: remove the key too",
+        "ppa copr keyid keyid_ppa *"),
     ARGS_END,
 };
 

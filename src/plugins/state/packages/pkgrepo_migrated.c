@@ -200,11 +200,11 @@ pkgrepo_migrated(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t migrated_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The other root" },
-    { "keys", ARG_BOOL, "true", "The keys that packages are signed with too" },
-    { "drop", ARG_BOOL, "false", "Remove there what is not here" },
-    { "method", ARG_STR, "null", "salt: by zypper; copy: copy the files" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", "*" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The other root"),
+    ARG("keys", ARG_BOOL, "true", "The keys that packages are signed with too"),
+    ARG("drop", ARG_BOOL, "false", "Remove there what is not here"),
+    ARG("method", ARG_STR, "null", "salt: by zypper; copy: copy the files"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", "*"),
     ARGS_END,
 };
 

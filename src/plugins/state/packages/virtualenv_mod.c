@@ -227,8 +227,8 @@ virtualenv_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 /* ---- table ------------------------------------------------------------------------------------ */
 
 static const arg_t managed_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Folder of the environment" },
-    { "venv_bin", ARG_STR, "null", "The program: virtualenv, pyvenv, python3 -m venv" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Folder of the environment"),
+    ARG("venv_bin", ARG_STR, "null", "The program: virtualenv, pyvenv, python3 -m venv"),
     PIP_ROW_REQS,
     PIP_ANY("system_site_packages", "false", "With the host's packages"),
     PIP_ANY("distribute", "false", "Accepted for Salt's sake"),
@@ -257,7 +257,7 @@ static const arg_t managed_args[] = {
     PIP_ANY("pip_cache_dir", "null", "Folder of pip's cache"),
     PIP_ANY("process_dependency_links", "false", "For pip before 19"),
     PIP_ANY("no_binary", "null", "Packages to take as sources, or :all:"),
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", "pip symlinks upgrade" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", "pip symlinks upgrade"),
     ARGS_END,
 };
 

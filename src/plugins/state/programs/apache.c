@@ -45,10 +45,10 @@ state_apache_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "apache.config") ? NULL : "apache module could not be loaded";
 }
 
-static const arg_t configfile_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The file" },
-                                         { "config", ARG_LIST, ARG_REQUIRED,
-                                           "Directives and sections, as apache.config takes them" },
-                                         ARGS_END };
+static const arg_t configfile_args[] = {
+    ARG("name", ARG_STR, ARG_REQUIRED, "The file"),
+    ARG("config", ARG_LIST, ARG_REQUIRED, "Directives and sections, as apache.config takes them"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "configfile", apache_configfile, configfile_args, 0, "Ensure that a file has this configuration." },

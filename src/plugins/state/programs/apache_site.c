@@ -12,7 +12,7 @@ apache_site_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "apache.a2ensite") ? NULL : "apache module could not be loaded";
 }
 
-static const arg_t args_of_all[] = { { "name", ARG_STR, ARG_REQUIRED, "Its name in sites-available" },
+static const arg_t args_of_all[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Its name in sites-available"),
                                      ARGS_END };
 
 static const func_t funcs[] = {

@@ -107,16 +107,16 @@ consul_acl_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return state_ret_set(ret, STATE_TRUE, "The acl has been deleted");
 }
 
-#define ROW_NAME  ROW("name", ARG_STR, ARG_REQUIRED, "The token's name")
-#define ROW_ID    ROW("id", ARG_STR, "null", "The token itself; by default it is found by its name")
-#define ROW_TOKEN ROW("token", ARG_STR, "null", "The token that this is asked with")
-#define ROW_URL   ROW("consul_url", ARG_STR, "\"http://localhost:8500\"", "The server")
+#define ROW_NAME  ARG("name", ARG_STR, ARG_REQUIRED, "The token's name")
+#define ROW_ID    ARG("id", ARG_STR, "null", "The token itself; by default it is found by its name")
+#define ROW_TOKEN ARG("token", ARG_STR, "null", "The token that this is asked with")
+#define ROW_URL   ARG("consul_url", ARG_STR, "\"http://localhost:8500\"", "The server")
 
 static const arg_t present_args[] = { ROW_NAME,
                                       ROW_ID,
                                       ROW_TOKEN,
-                                      { "type", ARG_STR, "\"client\"", "client or management" },
-                                      { "rules", ARG_STR, "\"\"", "What it may do" },
+                                      ARG("type", ARG_STR, "\"client\"", "client or management"),
+                                      ARG("rules", ARG_STR, "\"\"", "What it may do"),
                                       ROW_URL,
                                       ARGS_END };
 static const arg_t absent_args[] = { ROW_NAME, ROW_ID, ROW_TOKEN, ROW_URL, ARGS_END };

@@ -288,53 +288,53 @@ docker_container_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 /* ---- table ------------------------------------------------------------------------------------- */
 
 #define ROW_CONFIG                                                                                           \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR,                                                                     \
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,                                                                     \
         "Configuration of the container: binds, environment, port_bindings ...")
 
 static const arg_t running_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Name of the container" },
-    { "image", ARG_ANY, "null", "Its image, which is pulled where it is missing" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the container"),
+    ARG("image", ARG_ANY, "null", "Its image, which is pulled where it is missing"),
     DOCKER_ROWS_WAY,
-    { "force", ARG_BOOL, "false", "Replace it whatever it has" },
-    { "watch_action", ARG_ANY, "\"force\"",
-      "When a watched state has changed: force replaces it, else the signal to send" },
-    { "start", ARG_BOOL, "true", "Start it where it does not run" },
-    { "shutdown_timeout", ARG_ANY, "null", "Seconds until one that is replaced is killed" },
+    ARG("force", ARG_BOOL, "false", "Replace it whatever it has"),
+    ARG("watch_action", ARG_ANY, "\"force\"",
+        "When a watched state has changed: force replaces it, else the signal to send"),
+    ARG("start", ARG_BOOL, "true", "Start it where it does not run"),
+    ARG("shutdown_timeout", ARG_ANY, "null", "Seconds until one that is replaced is killed"),
     DOCKER_ROW_TIMEOUT,
-    { "networks", ARG_ANY, "null", "Networks to be connected to, and how" },
+    ARG("networks", ARG_ANY, "null", "Networks to be connected to, and how"),
     ROW_CONFIG,
     ARGS_END,
 };
 static const arg_t run_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Name of the container" },
-    { "image", ARG_ANY, "null", "Its image, which is pulled where it is missing" },
-    { "bg", ARG_BOOL, "false", "Do not wait for its end" },
-    { "failhard", ARG_BOOL, "true", "An exit code other than 0 fails the state" },
-    { "replace", ARG_BOOL, "false", "Remove the container that has the name" },
-    { "force", ARG_BOOL, "false", "Also when that runs" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the container"),
+    ARG("image", ARG_ANY, "null", "Its image, which is pulled where it is missing"),
+    ARG("bg", ARG_BOOL, "false", "Do not wait for its end"),
+    ARG("failhard", ARG_BOOL, "true", "An exit code other than 0 fails the state"),
+    ARG("replace", ARG_BOOL, "false", "Remove the container that has the name"),
+    ARG("force", ARG_BOOL, "false", "Also when that runs"),
     DOCKER_ROWS_WAY,
     DOCKER_ROW_TIMEOUT,
     ROW_CONFIG,
     ARGS_END,
 };
 static const arg_t stopped_args[] = {
-    { "name", ARG_ANY, "null", "Name of the container" },
-    { "containers", ARG_ANY, "null", "Names instead" },
-    { "shutdown_timeout", ARG_ANY, "null", "Seconds until it is killed" },
-    { "unpause", ARG_BOOL, "false", "Unpause it before" },
-    { "error_on_absent", ARG_BOOL, "true", "One that is not there is an error" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("name", ARG_ANY, "null", "Name of the container"),
+    ARG("containers", ARG_ANY, "null", "Names instead"),
+    ARG("shutdown_timeout", ARG_ANY, "null", "Seconds until it is killed"),
+    ARG("unpause", ARG_BOOL, "false", "Unpause it before"),
+    ARG("error_on_absent", ARG_BOOL, "true", "One that is not there is an error"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
 static const arg_t absent_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Name of the container" },
-    { "force", ARG_BOOL, "false", "Also when it runs" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the container"),
+    ARG("force", ARG_BOOL, "false", "Also when it runs"),
     ARGS_END,
 };
 static const arg_t watch_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Name of the container" },
-    { "sfun", ARG_STR, "null", "The function that watches" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the container"),
+    ARG("sfun", ARG_STR, "null", "The function that watches"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"),
     ARGS_END,
 };
 

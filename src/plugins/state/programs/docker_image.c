@@ -226,32 +226,32 @@ docker_image_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "Repository of the image, with its tag unless `tag` says it" },
-    { "tag", ARG_ANY, "null", "Its tag" },
-    { "build", ARG_STR, "null", "Folder with a Dockerfile, of which it is built" },
-    { "load", ARG_STR, "null", "File that it is loaded from" },
-    { "force", ARG_BOOL, "false", "Also when it is there" },
-    { "insecure_registry", ARG_BOOL, "false", "Accepted for Salt's sake" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "Repository of the image, with its tag unless `tag` says it"),
+    ARG("tag", ARG_ANY, "null", "Its tag"),
+    ARG("build", ARG_STR, "null", "Folder with a Dockerfile, of which it is built"),
+    ARG("load", ARG_STR, "null", "File that it is loaded from"),
+    ARG("force", ARG_BOOL, "false", "Also when it is there"),
+    ARG("insecure_registry", ARG_BOOL, "false", "Accepted for Salt's sake"),
     DOCKER_ROW_TIMEOUT,
-    { "dockerfile", ARG_ANY, "null", "Name of the Dockerfile in the folder" },
-    { "sls", ARG_ANY, "null", "Refused: there is no building of SLS files here" },
-    { "base", ARG_ANY, "\"opensuse/python\"", "Accepted for Salt's sake" },
-    { "saltenv", ARG_ANY, "\"base\"", "Accepted for Salt's sake" },
-    { "pillarenv", ARG_ANY, "null", "Accepted for Salt's sake" },
-    { "pillar", ARG_ANY, "null", "Accepted for Salt's sake" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "kwargs: more arguments of docker.build", "kwargs" },
+    ARG("dockerfile", ARG_ANY, "null", "Name of the Dockerfile in the folder"),
+    ARG("sls", ARG_ANY, "null", "Refused: there is no building of SLS files here"),
+    ARG("base", ARG_ANY, "\"opensuse/python\"", "Accepted for Salt's sake"),
+    ARG("saltenv", ARG_ANY, "\"base\"", "Accepted for Salt's sake"),
+    ARG("pillarenv", ARG_ANY, "null", "Accepted for Salt's sake"),
+    ARG("pillar", ARG_ANY, "null", "Accepted for Salt's sake"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "kwargs: more arguments of docker.build", "kwargs"),
     ARGS_END,
 };
 static const arg_t absent_args[] = {
-    { "name", ARG_ANY, "null", "Name of the image" },
-    { "images", ARG_ANY, "null", "Names instead" },
-    { "force", ARG_BOOL, "false", "Also when a container was made of it" },
+    ARG("name", ARG_ANY, "null", "Name of the image"),
+    ARG("images", ARG_ANY, "null", "Names instead"),
+    ARG("force", ARG_BOOL, "false", "Also when a container was made of it"),
     ARGS_END,
 };
 static const arg_t watch_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "Name of the image" },
-    { "sfun", ARG_STR, "null", "The function that watches" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "Name of the image"),
+    ARG("sfun", ARG_STR, "null", "The function that watches"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"),
     ARGS_END,
 };
 

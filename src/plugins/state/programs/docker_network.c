@@ -382,14 +382,14 @@ docker_network_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Name of the network" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the network"),
     DOCKER_ROWS_WAY,
-    { "containers", ARG_ANY, "null", "Containers that are to be connected" },
-    { "reconnect", ARG_BOOL, "true", "Connect those that a network that is replaced had" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "driver, options, labels, internal, subnet, gateway ..." },
+    ARG("containers", ARG_ANY, "null", "Containers that are to be connected"),
+    ARG("reconnect", ARG_BOOL, "true", "Connect those that a network that is replaced had"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "driver, options, labels, internal, subnet, gateway ..."),
     ARGS_END,
 };
-static const arg_t absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of the network" }, ARGS_END };
+static const arg_t absent_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Name of the network"), ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", docker_network_state_absent, absent_args, 0, "The network is not there." },

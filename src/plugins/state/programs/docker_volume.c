@@ -95,15 +95,15 @@ docker_volume_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Name of the volume" },
-    { "driver", ARG_STR, "null", "Its driver" },
-    { "driver_opts", ARG_ANY, "null", "Options of the driver" },
-    { "force", ARG_BOOL, "false", "Replace one that has another driver" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the volume"),
+    ARG("driver", ARG_STR, "null", "Its driver"),
+    ARG("driver_opts", ARG_ANY, "null", "Options of the driver"),
+    ARG("force", ARG_BOOL, "false", "Replace one that has another driver"),
     ARGS_END,
 };
 static const arg_t absent_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Name of the volume" },
-    { "driver", ARG_STR, "null", "Accepted for Salt's sake" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Name of the volume"),
+    ARG("driver", ARG_STR, "null", "Accepted for Salt's sake"),
     ARGS_END,
 };
 

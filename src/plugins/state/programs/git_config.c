@@ -287,27 +287,25 @@ git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define COMMON_ROWS                                                                                          \
-    { "repo", ARG_STR, "null", "The repository; not with `global`" },                                        \
-        { "user", ARG_STR, "null", "Run git as this user" },                                                 \
-        { "password", ARG_STR, "null", "Of Windows only" },                                                  \
-    {                                                                                                        \
-        "output_encoding", ARG_STR, "null", "Accepted; output is UTF-8"                                      \
-    }
+    ARG("repo", ARG_STR, "null", "The repository; not with `global`"),                                       \
+        ARG("user", ARG_STR, "null", "Run git as this user"),                                                \
+        ARG("password", ARG_STR, "null", "Of Windows only"),                                                 \
+        ARG("output_encoding", ARG_STR, "null", "Accepted; output is UTF-8")
 
 static const arg_t set_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The setting: user.email" },
-    { "value", ARG_ANY, "null", "Its value" },
-    { "multivar", ARG_ANY, "null", "Or several: a list, or a text with commas" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The setting: user.email"),
+    ARG("value", ARG_ANY, "null", "Its value"),
+    ARG("multivar", ARG_ANY, "null", "Or several: a list, or a text with commas"),
     COMMON_ROWS,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "global: True for the user's own settings", "global" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "global: True for the user's own settings", "global"),
     ARGS_END,
 };
 static const arg_t unset_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The setting, or a regular expression of settings" },
-    { "value_regex", ARG_ANY, "null", "Only values that this finds" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The setting, or a regular expression of settings"),
+    ARG("value_regex", ARG_ANY, "null", "Only values that this finds"),
     COMMON_ROWS,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "global: the user's own settings; all: several values of one setting",
-      "global all" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "global: the user's own settings; all: several values of one setting", "global all"),
     ARGS_END,
 };
 

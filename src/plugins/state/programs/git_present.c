@@ -214,28 +214,27 @@ git_cloned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define RUN_ROWS                                                                                             \
-    { "user", ARG_STR, "null", "Run git as this user" }, { "password", ARG_STR, "null", "Of Windows only" }, \
-    {                                                                                                        \
-        "output_encoding", ARG_STR, "null", "Accepted; output is UTF-8"                                      \
-    }
+    ARG("user", ARG_STR, "null", "Run git as this user"),                                                    \
+        ARG("password", ARG_STR, "null", "Of Windows only"),                                                 \
+        ARG("output_encoding", ARG_STR, "null", "Accepted; output is UTF-8")
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The repository's folder" },
-    { "force", ARG_ANY, "false", "Empty a folder that is not a repository" },
-    { "bare", ARG_ANY, "true", "Without a checkout" },
-    { "template", ARG_STR, "null", "A folder with what a new repository holds" },
-    { "separate_git_dir", ARG_STR, "null", "Where .git is, when not in the folder" },
-    { "shared", ARG_ANY, "null", "Who else may write: group, all, or an octal mode" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The repository's folder"),
+    ARG("force", ARG_ANY, "false", "Empty a folder that is not a repository"),
+    ARG("bare", ARG_ANY, "true", "Without a checkout"),
+    ARG("template", ARG_STR, "null", "A folder with what a new repository holds"),
+    ARG("separate_git_dir", ARG_STR, "null", "Where .git is, when not in the folder"),
+    ARG("shared", ARG_ANY, "null", "Who else may write: group, all, or an octal mode"),
     RUN_ROWS,
     ARGS_END,
 };
 static const arg_t cloned_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The remote repository" },
-    { "target", ARG_STR, "null", "The checkout's folder" },
-    { "branch", ARG_STR, "null", "The branch to check out; None: the remote's" },
-    { "identity", ARG_ANY, "null", "A private key for ssh; salt:// paths too" },
-    { "https_user", ARG_STR, "null", "User of a https remote" },
-    { "https_pass", ARG_STR, "null", "His password" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The remote repository"),
+    ARG("target", ARG_STR, "null", "The checkout's folder"),
+    ARG("branch", ARG_STR, "null", "The branch to check out; None: the remote's"),
+    ARG("identity", ARG_ANY, "null", "A private key for ssh; salt:// paths too"),
+    ARG("https_user", ARG_STR, "null", "User of a https remote"),
+    ARG("https_pass", ARG_STR, "null", "His password"),
     RUN_ROWS,
     ARGS_END,
 };

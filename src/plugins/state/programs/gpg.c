@@ -173,10 +173,10 @@ gpg_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code != 0 ? state_ret_fail(ret, err) : gpg_finish(ctx, ret, good);
 }
 
-#define GPG_ROW_NAME ROW("name", ARG_STR, ARG_REQUIRED, "The key, unless keys names others", NULL)
+#define GPG_ROW_NAME ARG("name", ARG_STR, ARG_REQUIRED, "The key, unless keys names others")
 #define GPG_ROW_KEYS                                                                                         \
-    ROW("keys", ARG_ANY, "null", "A key, or a list: fingerprints or their last 16 or 8 digits", NULL)
-#define GPG_ROW_MORE ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE)
+    ARG("keys", ARG_ANY, "null", "A key, or a list: fingerprints or their last 16 or 8 digits")
+#define GPG_ROW_MORE ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE)
 
 static const arg_t present_args[] = {
     GPG_ROW_NAME,
@@ -184,7 +184,7 @@ static const arg_t present_args[] = {
     GPG_ROW_USER,
     GPG_ROW_SERVER,
     GPG_ROW_HOME,
-    { "trust", ARG_STR, "null", "expired, unknown, not_trusted, marginally, fully or ultimately", NULL },
+    ARG("trust", ARG_STR, "null", "expired, unknown, not_trusted, marginally, fully or ultimately"),
     GPG_ROW_KEYRING,
     GPG_ROW_MORE,
     ARGS_END,

@@ -175,15 +175,15 @@ state_hg_unavailable(call_ctx_t *ctx)
 }
 
 static const arg_t latest_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Address of the repository" },
-    { "rev", ARG_STR, "null", "A changeset, branch, tag or bookmark; by default the newest changeset" },
-    { "target", ARG_STR, "null", "The clone" },
-    { "clean", ARG_ANY, "false", "Discard changes of files in the clone" },
-    { "user", ARG_STR, "null", "User to run hg as" },
-    { "identity", ARG_STR, "null", "Private key for ssh, a file on this host" },
-    { "force", ARG_ANY, "false", "Replace a folder that is no clone" },
-    { "opts", ARG_ANY, "false", "Further options of hg, as a text" },
-    { "update_head", ARG_ANY, "true", "False: pull changes, but leave the files as they are" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Address of the repository"),
+    ARG("rev", ARG_STR, "null", "A changeset, branch, tag or bookmark; by default the newest changeset"),
+    ARG("target", ARG_STR, "null", "The clone"),
+    ARG("clean", ARG_ANY, "false", "Discard changes of files in the clone"),
+    ARG("user", ARG_STR, "null", "User to run hg as"),
+    ARG("identity", ARG_STR, "null", "Private key for ssh, a file on this host"),
+    ARG("force", ARG_ANY, "false", "Replace a folder that is no clone"),
+    ARG("opts", ARG_ANY, "false", "Further options of hg, as a text"),
+    ARG("update_head", ARG_ANY, "true", "False: pull changes, but leave the files as they are"),
     ARGS_END,
 };
 

@@ -52,11 +52,11 @@ state_logrotate_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 }
 
 static const arg_t set_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "A name for this setting" },
-    { "key", ARG_STR, ARG_REQUIRED, "A line's first word, or a file of a block" },
-    { "value", ARG_ANY, ARG_REQUIRED, "The value, or the first word of a line of the block" },
-    { "setting", ARG_ANY, "null", "The value of this line; False: no such line" },
-    { "conf_file", ARG_STR, "\"/etc/logrotate.conf\"", "The file; what it includes belongs to it" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "A name for this setting"),
+    ARG("key", ARG_STR, ARG_REQUIRED, "A line's first word, or a file of a block"),
+    ARG("value", ARG_ANY, ARG_REQUIRED, "The value, or the first word of a line of the block"),
+    ARG("setting", ARG_ANY, "null", "The value of this line; False: no such line"),
+    ARG("conf_file", ARG_STR, "\"/etc/logrotate.conf\"", "The file; what it includes belongs to it"),
     ARGS_END,
 };
 

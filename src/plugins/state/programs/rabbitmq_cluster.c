@@ -33,11 +33,11 @@ state_rabbitmq_cluster_unavailable(call_ctx_t *ctx)
 }
 
 static const arg_t joined_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Any name" },
-    { "host", ARG_STR, ARG_REQUIRED, "A host of the cluster" },
-    { "user", ARG_STR, "\"rabbit\"", "Its node's user" },
-    { "ram_node", ARG_ANY, "null", "As a node that keeps nothing on disk" },
-    { "runas", ARG_STR, "\"root\"", "User to run rabbitmqctl as" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Any name"),
+    ARG("host", ARG_STR, ARG_REQUIRED, "A host of the cluster"),
+    ARG("user", ARG_STR, "\"rabbit\"", "Its node's user"),
+    ARG("ram_node", ARG_ANY, "null", "As a node that keeps nothing on disk"),
+    ARG("runas", ARG_STR, "\"root\"", "User to run rabbitmqctl as"),
     ARGS_END,
 };
 

@@ -42,8 +42,8 @@ state_rabbitmq_plugin_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "Command not found: rabbitmqctl";
 }
 
-static const arg_t plugin_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The plugin" },
-                                     { "runas", ARG_STR, "null", "User to run rabbitmq-plugins as" },
+static const arg_t plugin_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The plugin"),
+                                     ARG("runas", ARG_STR, "null", "User to run rabbitmq-plugins as"),
                                      ARGS_END };
 
 static const func_t funcs[] = {

@@ -100,18 +100,18 @@ state_rabbitmq_policy_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "Command not found: rabbitmqctl";
 }
 
-#define POLICY_ROW       ROW("name", ARG_STR, ARG_REQUIRED, "The policy")
-#define POLICY_VHOST_ROW ROW("vhost", ARG_STR, "\"/\"", "The virtual host")
-#define POLICY_RUNAS_ROW ROW("runas", ARG_STR, "null", "User to run rabbitmqctl as")
+#define POLICY_ROW       ARG("name", ARG_STR, ARG_REQUIRED, "The policy")
+#define POLICY_VHOST_ROW ARG("vhost", ARG_STR, "\"/\"", "The virtual host")
+#define POLICY_RUNAS_ROW ARG("runas", ARG_STR, "null", "User to run rabbitmqctl as")
 
 static const arg_t present_args[] = {
     POLICY_ROW,
-    { "pattern", ARG_STR, ARG_REQUIRED, "Which queues or exchanges" },
-    { "definition", ARG_ANY, ARG_REQUIRED, "A dictionary, or JSON" },
-    { "priority", ARG_ANY, "0", "Its priority" },
+    ARG("pattern", ARG_STR, ARG_REQUIRED, "Which queues or exchanges"),
+    ARG("definition", ARG_ANY, ARG_REQUIRED, "A dictionary, or JSON"),
+    ARG("priority", ARG_ANY, "0", "Its priority"),
     POLICY_VHOST_ROW,
     POLICY_RUNAS_ROW,
-    { "apply_to", ARG_ANY, "null", "queues, exchanges, all, ..." },
+    ARG("apply_to", ARG_ANY, "null", "queues, exchanges, all, ..."),
     ARGS_END,
 };
 static const arg_t absent_args[] = { POLICY_ROW, POLICY_VHOST_ROW, POLICY_RUNAS_ROW, ARGS_END };

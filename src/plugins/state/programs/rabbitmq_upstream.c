@@ -123,13 +123,13 @@ state_rabbitmq_upstream_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "rabbitmq.list_upstreams") ? NULL : "rabbitmq module could not be loaded";
 }
 
-#define UPSTREAM_ROW             ROW("name", ARG_STR, ARG_REQUIRED, "The upstream")
-#define UPSTREAM_RUNAS_ROW       ROW("runas", ARG_STR, "null", "User to run rabbitmqctl as")
-#define UPSTREAM_ANY(name, help) ROW(name, ARG_ANY, "null", help)
+#define UPSTREAM_ROW             ARG("name", ARG_STR, ARG_REQUIRED, "The upstream")
+#define UPSTREAM_RUNAS_ROW       ARG("runas", ARG_STR, "null", "User to run rabbitmqctl as")
+#define UPSTREAM_ANY(name, help) ARG(name, ARG_ANY, "null", help)
 
 static const arg_t present_args[] = {
     UPSTREAM_ROW,
-    { "uri", ARG_STR, ARG_REQUIRED, "amqp://..." },
+    ARG("uri", ARG_STR, ARG_REQUIRED, "amqp://..."),
     UPSTREAM_ANY("prefetch_count", "Messages before acknowledgement"),
     UPSTREAM_ANY("reconnect_delay", "Seconds"),
     UPSTREAM_ANY("ack_mode", "on-confirm, on-publish, no-ack"),

@@ -236,15 +236,15 @@ state_rabbitmq_user_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "Command not found: rabbitmqctl";
 }
 
-#define RABBIT_NAME_ROW  ROW("name", ARG_STR, ARG_REQUIRED, "The user")
-#define RABBIT_RUNAS_ROW ROW("runas", ARG_STR, "null", "User to run rabbitmqctl as")
+#define RABBIT_NAME_ROW  ARG("name", ARG_STR, ARG_REQUIRED, "The user")
+#define RABBIT_RUNAS_ROW ARG("runas", ARG_STR, "null", "User to run rabbitmqctl as")
 
 static const arg_t present_args[] = {
     RABBIT_NAME_ROW,
-    { "password", ARG_ANY, "null", "The password; none: it can't log in by one" },
-    { "force", ARG_ANY, "false", "Set the password again, or take it away" },
-    { "tags", ARG_ANY, "null", "Tags: a text with blanks between, or a list" },
-    { "perms", ARG_LIST, "[]", "Permissions: [{VHOST: [conf, write, read]}]" },
+    ARG("password", ARG_ANY, "null", "The password; none: it can't log in by one"),
+    ARG("force", ARG_ANY, "false", "Set the password again, or take it away"),
+    ARG("tags", ARG_ANY, "null", "Tags: a text with blanks between, or a list"),
+    ARG("perms", ARG_LIST, "[]", "Permissions: [{VHOST: [conf, write, read]}]"),
     RABBIT_RUNAS_ROW,
     ARGS_END,
 };

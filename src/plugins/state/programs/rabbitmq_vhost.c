@@ -47,7 +47,7 @@ state_rabbitmq_vhost_unavailable(call_ctx_t *ctx)
     return path != NULL ? NULL : "Command not found: rabbitmqctl";
 }
 
-static const arg_t vhost_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The virtual host" }, ARGS_END };
+static const arg_t vhost_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The virtual host"), ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", vhost_state, vhost_args, 0, "Ensure that a virtual host is not there.",

@@ -178,26 +178,22 @@ state_svn_unavailable(call_ctx_t *ctx)
 }
 
 #define HEAD_ROWS                                                                                            \
-    { "name", ARG_STR, ARG_REQUIRED, "Address of what is copied" },                                          \
-        { "target", ARG_STR, "null", "The copy" },                                                           \
-        { "rev", ARG_ANY, "null", "Revision; the newest by default" },                                       \
-        { "user", ARG_STR, "null", "User to run svn as" },                                                   \
-        { "username", ARG_STR, "null", "Login at the server" },                                              \
-        { "password", ARG_ANY, "null", "Password at the server" },                                           \
-    {                                                                                                        \
-        "force", ARG_ANY, "false", "Over what is there already"                                              \
-    }
+    ARG("name", ARG_STR, ARG_REQUIRED, "Address of what is copied"),                                         \
+        ARG("target", ARG_STR, "null", "The copy"),                                                          \
+        ARG("rev", ARG_ANY, "null", "Revision; the newest by default"),                                      \
+        ARG("user", ARG_STR, "null", "User to run svn as"),                                                  \
+        ARG("username", ARG_STR, "null", "Login at the server"),                                             \
+        ARG("password", ARG_ANY, "null", "Password at the server"),                                          \
+        ARG("force", ARG_ANY, "false", "Over what is there already")
 #define TAIL_ROWS                                                                                            \
-    { "externals", ARG_ANY, "true", "False: without externals" },                                            \
-        { "trust", ARG_ANY, "false", "Trust a certificate that is signed by nobody known" },                 \
-    {                                                                                                        \
-        "trust_failures", ARG_STR, "null", "With which other failures: expired,not-yet-valid"                \
-    }
+    ARG("externals", ARG_ANY, "true", "False: without externals"),                                           \
+        ARG("trust", ARG_ANY, "false", "Trust a certificate that is signed by nobody known"),                \
+        ARG("trust_failures", ARG_STR, "null", "With which other failures: expired,not-yet-valid")
 
 static const arg_t latest_args[] = { HEAD_ROWS, TAIL_ROWS, ARGS_END };
-static const arg_t export_args[] = {
-    HEAD_ROWS, { "overwrite", ARG_ANY, "false", "The target may be a file" }, TAIL_ROWS, ARGS_END
-};
+static const arg_t export_args[] = { HEAD_ROWS,
+                                     ARG("overwrite", ARG_ANY, "false", "The target may be a file"),
+                                     TAIL_ROWS, ARGS_END };
 
 static const func_t funcs[] = {
     { "export", svn_export, export_args, 0, "Write a copy of a tree that is no working copy." },

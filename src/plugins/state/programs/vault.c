@@ -46,9 +46,8 @@ vault_policy_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return state_ret_set(ret, STATE_TRUE, "Policy was %s", is_new ? "created" : "updated");
 }
 
-static const arg_t policy_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The policy" },
-                                     { "rules", ARG_STR, ARG_REQUIRED, "Its rules, in HCL" },
-                                     ARGS_END };
+static const arg_t policy_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The policy"),
+                                     ARG("rules", ARG_STR, ARG_REQUIRED, "Its rules, in HCL"), ARGS_END };
 
 static const func_t funcs[] = { { "policy_present", vault_policy_present, policy_args, 0,
                                   "Ensure that a policy is there with these rules." } };

@@ -89,22 +89,21 @@ state_webutil_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "webutil.useradd") ? NULL : "Command not found: htpasswd";
 }
 
-#define NAME_ROW  ROW("name", ARG_STR, ARG_REQUIRED, "The user")
-#define RUNAS_ROW ROW("runas", ARG_STR, "null", "User to run htpasswd as")
+#define NAME_ROW  ARG("name", ARG_STR, ARG_REQUIRED, "The user")
+#define RUNAS_ROW ARG("runas", ARG_STR, "null", "User to run htpasswd as")
 
 static const arg_t exists_args[] = {
     NAME_ROW,
-    { "password", ARG_STR, ARG_REQUIRED, "The password" },
-    { "htpasswd_file", ARG_STR, ARG_REQUIRED, "The file" },
-    { "options", ARG_STR, "\"\"", "Letters of htpasswd's options: n m d p s B" },
-    { "force", ARG_ANY, "false", "Set the password of a user who is there, too" },
+    ARG("password", ARG_STR, ARG_REQUIRED, "The password"),
+    ARG("htpasswd_file", ARG_STR, ARG_REQUIRED, "The file"),
+    ARG("options", ARG_STR, "\"\"", "Letters of htpasswd's options: n m d p s B"),
+    ARG("force", ARG_ANY, "false", "Set the password of a user who is there, too"),
     RUNAS_ROW,
-    { "update", ARG_ANY, "false", "Set the password when it is another one" },
+    ARG("update", ARG_ANY, "false", "Set the password when it is another one"),
     ARGS_END,
 };
-static const arg_t absent_args[] = {
-    NAME_ROW, { "htpasswd_file", ARG_STR, ARG_REQUIRED, "The file" }, RUNAS_ROW, ARGS_END
-};
+static const arg_t absent_args[] = { NAME_ROW, ARG("htpasswd_file", ARG_STR, ARG_REQUIRED, "The file"),
+                                     RUNAS_ROW, ARGS_END };
 
 static const func_t funcs[] = {
     { "user_absent", webutil_user_absent, absent_args, 0,

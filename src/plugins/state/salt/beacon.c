@@ -164,17 +164,17 @@ beacon_with(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The beacon's name")
-#define SAVE_ROW ROW("save", ARG_BOOL, "false", "Keep it in beacons.conf too")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The beacon's name")
+#define SAVE_ROW ARG("save", ARG_BOOL, "false", "Keep it in beacons.conf too")
 
-static const arg_t present_args[] = {
-    NAME_ROW, SAVE_ROW, { "kwargs", ARG_DICT, ARG_STARSTAR, "The beacon's configuration" }, ARGS_END
-};
-static const arg_t absent_args[] = {
-    NAME_ROW, SAVE_ROW, { "kwargs", ARG_DICT, ARG_STARSTAR, "Without effect", TAKES_NONE }, ARGS_END
-};
+static const arg_t present_args[] = { NAME_ROW, SAVE_ROW,
+                                      ARG("kwargs", ARG_DICT, ARG_STARSTAR, "The beacon's configuration"),
+                                      ARGS_END };
+static const arg_t absent_args[] = { NAME_ROW, SAVE_ROW,
+                                     ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Without effect", TAKES_NONE),
+                                     ARGS_END };
 static const arg_t switch_args[] = { NAME_ROW,
-                                     { "kwargs", ARG_DICT, ARG_STARSTAR, "Without effect", TAKES_NONE },
+                                     ARG("kwargs", ARG_DICT, ARG_STARSTAR, "Without effect", TAKES_NONE),
                                      ARGS_END };
 
 static const func_t funcs[] = {

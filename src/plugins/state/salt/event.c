@@ -39,20 +39,20 @@ event_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t send_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "The tag" },
-    { "data", ARG_ANY, "null", "What is sent with it" },
-    { "preload", ARG_ANY, "null", "More fields of the message" },
-    { "with_env", ARG_ANY, "false", "Add the environment: True, or a list of names" },
-    { "with_grains", ARG_ANY, "false", "Add grains: True, or a list of names" },
-    { "with_pillar", ARG_ANY, "false", "Add pillar values: True, or a list of names" },
-    { "show_changed", ARG_BOOL, "true", "Show tag and data as changes" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "More data" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "The tag"),
+    ARG("data", ARG_ANY, "null", "What is sent with it"),
+    ARG("preload", ARG_ANY, "null", "More fields of the message"),
+    ARG("with_env", ARG_ANY, "false", "Add the environment: True, or a list of names"),
+    ARG("with_grains", ARG_ANY, "false", "Add grains: True, or a list of names"),
+    ARG("with_pillar", ARG_ANY, "false", "Add pillar values: True, or a list of names"),
+    ARG("show_changed", ARG_BOOL, "true", "Show tag and data as changes"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "More data"),
     ARGS_END,
 };
 static const arg_t wait_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "The tag" },
-    { "sfun", ARG_ANY, "null", "The function of the state that watches" },
-    { "data", ARG_ANY, "null", "What is sent with it" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "The tag"),
+    ARG("sfun", ARG_ANY, "null", "The function of the state that watches"),
+    ARG("data", ARG_ANY, "null", "What is sent with it"),
     ARGS_END,
 };
 

@@ -366,25 +366,21 @@ grains_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define NAME_ROW                                                                                             \
-    ROW("name", ARG_STR, ARG_REQUIRED, "The grain; parts of nested ones with the delimiter between")
-#define DELIMITER_ROW ROW("delimiter", ARG_STR, "\":\"", "What separates the parts of the name")
-#define VALUE_ROW     ROW("value", ARG_ANY, ARG_REQUIRED, "The value, or a list of values")
-#define FORCE_ROW     ROW("force", ARG_BOOL, "false", "Replace a value of another kind")
+    ARG("name", ARG_STR, ARG_REQUIRED, "The grain; parts of nested ones with the delimiter between")
+#define DELIMITER_ROW ARG("delimiter", ARG_STR, "\":\"", "What separates the parts of the name")
+#define VALUE_ROW     ARG("value", ARG_ANY, ARG_REQUIRED, "The value, or a list of values")
+#define FORCE_ROW     ARG("force", ARG_BOOL, "false", "Replace a value of another kind")
 
 static const arg_t exists_args[] = { NAME_ROW, DELIMITER_ROW, ARGS_END };
 static const arg_t present_args[] = { NAME_ROW, VALUE_ROW, DELIMITER_ROW, FORCE_ROW, ARGS_END };
 static const arg_t list_args[] = { NAME_ROW, VALUE_ROW, DELIMITER_ROW, ARGS_END };
-static const arg_t append_args[] = { NAME_ROW,
-                                     VALUE_ROW,
-                                     { "convert", ARG_BOOL, "false", "Make a list of a value that is none" },
-                                     DELIMITER_ROW,
-                                     ARGS_END };
-static const arg_t absent_args[] = { NAME_ROW,
-                                     { "destructive", ARG_BOOL, "false",
-                                       "Remove the key, not only its value" },
-                                     DELIMITER_ROW,
-                                     FORCE_ROW,
-                                     ARGS_END };
+static const arg_t append_args[] = { NAME_ROW, VALUE_ROW,
+                                     ARG("convert", ARG_BOOL, "false", "Make a list of a value that is none"),
+                                     DELIMITER_ROW, ARGS_END };
+static const arg_t absent_args[] = {
+    NAME_ROW, ARG("destructive", ARG_BOOL, "false", "Remove the key, not only its value"), DELIMITER_ROW,
+    FORCE_ROW, ARGS_END
+};
 
 static const func_t funcs[] = {
     { "absent", grains_absent, absent_args, 0, "Ensure that a grain has no value, or is not there." },

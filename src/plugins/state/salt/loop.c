@@ -239,27 +239,28 @@ loop_until_no_eval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- table -------------------------------------------------------------------------------------- */
 
-#define NAME_ROW    ROW("name", ARG_STR, ARG_REQUIRED, "The function")
-#define PERIOD_ROW  ROW("period", ARG_ANY, "1", "Seconds between calls")
-#define TIMEOUT_ROW ROW("timeout", ARG_ANY, "60", "Seconds after which it gives up")
+#define NAME_ROW    ARG("name", ARG_STR, ARG_REQUIRED, "The function")
+#define PERIOD_ROW  ARG("period", ARG_ANY, "1", "Seconds between calls")
+#define TIMEOUT_ROW ARG("timeout", ARG_ANY, "60", "Seconds after which it gives up")
 
 static const arg_t until_args[] = { NAME_ROW,
-                                    { "m_args", ARG_LIST, "null", "Its arguments" },
-                                    { "m_kwargs", ARG_DICT, "null", "Its keyword arguments" },
-                                    { "condition", ARG_STR, "null", "An expression about m_ret, the return" },
+                                    ARG("m_args", ARG_LIST, "null", "Its arguments"),
+                                    ARG("m_kwargs", ARG_DICT, "null", "Its keyword arguments"),
+                                    ARG("condition", ARG_STR, "null",
+                                        "An expression about m_ret, the return"),
                                     PERIOD_ROW,
                                     TIMEOUT_ROW,
                                     ARGS_END };
 static const arg_t no_eval_args[] = {
     NAME_ROW,
-    { "expected", ARG_ANY, ARG_REQUIRED, "What it is compared with" },
-    { "compare_operator", ARG_STR, "\"eq\"",
-      "eq, ne, lt, le, gt, ge, contains, data.subdict_match, or a function" },
+    ARG("expected", ARG_ANY, ARG_REQUIRED, "What it is compared with"),
+    ARG("compare_operator", ARG_STR, "\"eq\"",
+        "eq, ne, lt, le, gt, ge, contains, data.subdict_match, or a function"),
     TIMEOUT_ROW,
     PERIOD_ROW,
-    { "init_wait", ARG_ANY, "0", "Seconds before the first call" },
-    { "args", ARG_LIST, "null", "Its arguments" },
-    { "kwargs", ARG_DICT, "null", "Its keyword arguments" },
+    ARG("init_wait", ARG_ANY, "0", "Seconds before the first call"),
+    ARG("args", ARG_LIST, "null", "Its arguments"),
+    ARG("kwargs", ARG_DICT, "null", "Its keyword arguments"),
     ARGS_END
 };
 

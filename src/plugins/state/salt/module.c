@@ -17,7 +17,7 @@
 static bool
 module_is_star(const arg_t *row)
 {
-    return row->dflt != ARG_REQUIRED && *row->dflt == '*';
+    return *arg_dflt(row) == '*';
 }
 
 /* ---- what a function's return says about the state ------------------------------------------- */
@@ -72,9 +72,10 @@ module_check_arguments(const func_t *f, const json_t *args, const json_t *kwargs
     buf_auto_t missing = BUF_INIT;
     size_t i = 0;
 
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL && !module_is_star(row); row++, i++) {
-        if (row->dflt == ARG_REQUIRED && i >= json_array_size(args) && value_get(kwargs, row->name) == NULL)
-            buf_printf(&missing, "%s%s", missing.len > 0 ? ", " : "", row->name);
+    for (const arg_t *row = f->args; row != NULL && row->text != NULL && !module_is_star(row); row++, i++) {
+        if (arg_is(row, ARG_REQUIRED) && i >= json_array_size(args) &&
+            value_get(kwargs, arg_name(row)) == NULL)
+            buf_printf(&missing, "%s%s", missing.len > 0 ? ", " : "", arg_name(row));
     }
     if (missing.len == 0)
         return 0;
@@ -234,32 +235,32 @@ old_arguments(const func_t *f, const json_t *given, json_t *args, json_t *kwargs
     buf_auto_t missing = BUF_INIT;
     const arg_t *row = f->args;
 
-    for (; row != NULL && row->name != NULL && !module_is_star(row); row++) {
+    for (; row != NULL && row->text != NULL && !module_is_star(row); row++) {
         /* Appends one declared argument's value, or its default, to `args`. */
-        AUTO_FREE char *key = prefixed(row->name);
+        AUTO_FREE char *key = prefixed(arg_name(row));
         json_t *v = value_get(given, key);
-        if (v == NULL && row->dflt != ARG_REQUIRED && str_eq(row->name, "names"))
-            v = value_get(given, row->name);
+        if (v == NULL && !arg_is(row, ARG_REQUIRED) && str_eq(arg_name(row), "names"))
+            v = value_get(given, arg_name(row));
         if (v != NULL)
             json_array_append(args, v);
-        else if (row->dflt == ARG_REQUIRED)
+        else if (arg_is(row, ARG_REQUIRED))
             buf_printf(&missing, " %s", key);
         else
-            json_array_append_new(args, json_loads(row->dflt, JSON_DECODE_ANY, NULL));
+            json_array_append_new(args, json_loads(arg_dflt(row), JSON_DECODE_ANY, NULL));
     }
     if (missing.len > 0)
         return state_ret_set(ret, STATE_FALSE, "The following arguments are missing:%s", buf_str(&missing)),
                1;
-    for (; row != NULL && row->name != NULL; row++) {
-        bool keywords = module_is_star(row) && row->dflt[1] == '*';
-        AUTO_FREE char *key = keywords ? xstrdup(row->name) : prefixed(row->name);
+    for (; row != NULL && row->text != NULL; row++) {
+        bool keywords = module_is_star(row) && arg_is(row, ARG_STARSTAR);
+        AUTO_FREE char *key = keywords ? xstrdup(arg_name(row)) : prefixed(arg_name(row));
         json_t *v = value_get(given, key);
         if (v == NULL)
             continue;
         if (!module_is_star(row))
-            json_object_set(kwargs, row->name, v);
+            json_object_set(kwargs, arg_name(row), v);
         else if (keywords ? !json_is_object(v) : !json_is_array(v))
-            return state_ret_set(ret, STATE_FALSE, "'%s' must be a %s.", row->name,
+            return state_ret_set(ret, STATE_FALSE, "'%s' must be a %s.", arg_name(row),
                                  keywords ? "dict" : "list"),
                    1;
         else if (keywords)
@@ -331,8 +332,8 @@ module_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t run_args[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "The function in the old style; any text in the new one" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Functions with their arguments, or the function's arguments" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "The function in the old style; any text in the new one"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Functions with their arguments, or the function's arguments"),
     ARGS_END,
 };
 

@@ -38,8 +38,8 @@ saltutil_bring(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t sync_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Any name" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "What the function of that name takes: saltenv, refresh, ..." },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Any name"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "What the function of that name takes: saltenv, refresh, ..."),
     ARGS_END,
 };
 

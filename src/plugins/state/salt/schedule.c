@@ -106,20 +106,20 @@ schedule_with_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR,
-      "function, job_args, job_kwargs, seconds, minutes, hours, days, when, cron, once, once_fmt, splay, "
-      "range, skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, "
-      "return_job, metadata, jid_include; and persist, offline",
-      "function job_args job_kwargs seconds minutes hours days when cron once once_fmt splay range skip_during_range "
-      "run_after_skip_range run_on_start maxrunning enabled after until return_job metadata jid_include persist "
-      "offline skip_function returner return_config return_kwargs" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR,
+        "function, job_args, job_kwargs, seconds, minutes, hours, days, when, cron, once, once_fmt, splay, "
+        "range, skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, "
+        "return_job, metadata, jid_include; and persist, offline",
+        "function job_args job_kwargs seconds minutes hours days when cron once once_fmt splay range skip_during_range "
+        "run_after_skip_range run_on_start maxrunning enabled after until return_job metadata jid_include persist "
+        "offline skip_function returner return_config return_kwargs"),
     ARGS_END,
 };
 static const arg_t other_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR,
-      "persist=False: not kept in _schedule.conf; offline=True: change only that file", "persist offline" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The job's name"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR,
+        "persist=False: not kept in _schedule.conf; offline=True: change only that file", "persist offline"),
     ARGS_END,
 };
 

@@ -9,9 +9,8 @@ stateconf_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(*ret_value, STATE_TRUE, "%s", "");
 }
 
-static const arg_t stateconf_args[] = { { "name", ARG_ANY, ARG_REQUIRED, "What to call it" },
-                                        { "kwargs", ARG_ANY, ARG_STARSTAR, "The settings" },
-                                        ARGS_END };
+static const arg_t stateconf_args[] = { ARG("name", ARG_ANY, ARG_REQUIRED, "What to call it"),
+                                        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "The settings"), ARGS_END };
 
 static const func_t funcs[] = {
     { "context", stateconf_set, stateconf_args, 0, "The same as stateconf.set." },

@@ -265,42 +265,42 @@ test_check_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-#define ROW_NAME ROW("name", ARG_ANY, ARG_REQUIRED, "Any text")
+#define ROW_NAME ARG("name", ARG_ANY, ARG_REQUIRED, "Any text")
 static const arg_t outcome_args[] = {
     ROW_NAME,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "`comment`, and anything else, which is ignored" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "`comment`, and anything else, which is ignored"),
     ARGS_END,
 };
 static const arg_t configurable_args[] = {
     ROW_NAME,
-    { "changes", ARG_ANY, "true", "True, False or \"Random\"" },
-    { "result", ARG_ANY, "true", "True, False or \"Random\"" },
-    { "comment", ARG_ANY, "\"\"", "The comment of the return" },
-    { "warnings", ARG_ANY, "null", "A text or a list of texts" },
-    { "allow_test_mode_failure", ARG_ANY, "false", "Fail in test mode, too" },
+    ARG("changes", ARG_ANY, "true", "True, False or \"Random\""),
+    ARG("result", ARG_ANY, "true", "True, False or \"Random\""),
+    ARG("comment", ARG_ANY, "\"\"", "The comment of the return"),
+    ARG("warnings", ARG_ANY, "null", "A text or a list of texts"),
+    ARG("allow_test_mode_failure", ARG_ANY, "false", "Fail in test mode, too"),
     ARGS_END,
 };
 static const arg_t notification_args[] = {
     ROW_NAME,
-    { "text", ARG_ANY, "null", "The comment of the return" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Ignored" },
+    ARG("text", ARG_ANY, "null", "The comment of the return"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Ignored"),
     ARGS_END,
 };
 static const arg_t watch_args[] = {
     ROW_NAME,
-    { "sfun", ARG_ANY, "null", "The function of the state that watches" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "`result`, `comment` and `changes` of the return" },
+    ARG("sfun", ARG_ANY, "null", "The function of the state that watches"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "`result`, `comment` and `changes` of the return"),
     ARGS_END,
 };
 static const arg_t pillar_args[] = {
     ROW_NAME,
-    { "present", ARG_ANY, "null", "Keys that must be there" },
-    { "boolean", ARG_ANY, "null", "Keys of True or False" },
-    { "integer", ARG_ANY, "null", "Keys of whole numbers" },
-    { "string", ARG_ANY, "null", "Keys of texts" },
-    { "listing", ARG_ANY, "null", "Keys of lists" },
-    { "dictionary", ARG_ANY, "null", "Keys of mappings" },
-    { "verbose", ARG_BOOL, "false", "Name the keys that passed too" },
+    ARG("present", ARG_ANY, "null", "Keys that must be there"),
+    ARG("boolean", ARG_ANY, "null", "Keys of True or False"),
+    ARG("integer", ARG_ANY, "null", "Keys of whole numbers"),
+    ARG("string", ARG_ANY, "null", "Keys of texts"),
+    ARG("listing", ARG_ANY, "null", "Keys of lists"),
+    ARG("dictionary", ARG_ANY, "null", "Keys of mappings"),
+    ARG("verbose", ARG_BOOL, "false", "Name the keys that passed too"),
     ARGS_END,
 };
 

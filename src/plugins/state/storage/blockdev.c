@@ -142,20 +142,20 @@ state_blockdev_unavailable(call_ctx_t *ctx)
                : "Cannot load the blockdev state module: disk execution module not found";
 }
 
-#define DEVICE_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The device")
+#define DEVICE_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The device")
 
 static const arg_t tuned_args[] = {
     DEVICE_ROW,
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "read-ahead, filesystem-read-ahead: sectors; read-only, read-write",
-      "read-ahead filesystem-read-ahead read-only read-write" },
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "read-ahead, filesystem-read-ahead: sectors; read-only, read-write",
+        "read-ahead filesystem-read-ahead read-only read-write"),
     ARGS_END,
 };
 static const arg_t formatted_args[] = {
     DEVICE_ROW,
-    { "fs_type", ARG_STR, "\"ext4\"", "Type of the file system" },
-    { "force", ARG_BOOL, "false", "Also where mkfs would ask" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "inode_size, lazy_itable_init, fat: as of disk.format",
-      "inode_size lazy_itable_init fat" },
+    ARG("fs_type", ARG_STR, "\"ext4\"", "Type of the file system"),
+    ARG("force", ARG_BOOL, "false", "Also where mkfs would ask"),
+    ARG("kwargs", ARG_DICT, ARG_STARSTAR, "inode_size, lazy_itable_init, fat: as of disk.format",
+        "inode_size lazy_itable_init fat"),
     ARGS_END,
 };
 

@@ -113,20 +113,20 @@ cryptdev_unmapped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-#define NAME_ROW      ROW("name", ARG_STR, ARG_REQUIRED, "Name of the mapped device")
-#define CONFIG_ROW    ROW("config", ARG_STR, "\"/etc/crypttab\"", "The file")
-#define PERSIST_ROW   ROW("persist", ARG_ANY, "true", "In the file")
-#define IMMEDIATE_ROW ROW("immediate", ARG_ANY, "false", "Now, by cryptsetup")
+#define NAME_ROW      ARG("name", ARG_STR, ARG_REQUIRED, "Name of the mapped device")
+#define CONFIG_ROW    ARG("config", ARG_STR, "\"/etc/crypttab\"", "The file")
+#define PERSIST_ROW   ARG("persist", ARG_ANY, "true", "In the file")
+#define IMMEDIATE_ROW ARG("immediate", ARG_ANY, "false", "Now, by cryptsetup")
 
 static const arg_t mapped_args[] = { NAME_ROW,
-                                     { "device", ARG_STR, ARG_REQUIRED, "The encrypted device" },
-                                     { "keyfile", ARG_STR, "null", "File of its key" },
-                                     { "opts", ARG_ANY, "null", "Options of crypttab: a text, or a list" },
+                                     ARG("device", ARG_STR, ARG_REQUIRED, "The encrypted device"),
+                                     ARG("keyfile", ARG_STR, "null", "File of its key"),
+                                     ARG("opts", ARG_ANY, "null", "Options of crypttab: a text, or a list"),
                                      CONFIG_ROW,
                                      PERSIST_ROW,
                                      IMMEDIATE_ROW,
-                                     { "match_on", ARG_ANY, "\"name\"",
-                                       "Fields by which a line is that device's" },
+                                     ARG("match_on", ARG_ANY, "\"name\"",
+                                         "Fields by which a line is that device's"),
                                      ARGS_END };
 static const arg_t unmapped_args[] = { NAME_ROW, CONFIG_ROW, PERSIST_ROW, IMMEDIATE_ROW, ARGS_END };
 

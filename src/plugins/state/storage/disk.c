@@ -127,11 +127,11 @@ disk_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t status_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Where it is mounted, or a folder" },
-    { "maximum", ARG_ANY, "null", "No more than this: 79%, 1048576 KB" },
-    { "minimum", ARG_ANY, "null", "No less than this" },
-    { "absolute", ARG_ANY, "false", "In KB, not per cent" },
-    { "free", ARG_ANY, "false", "Of the free space, not the used" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Where it is mounted, or a folder"),
+    ARG("maximum", ARG_ANY, "null", "No more than this: 79%, 1048576 KB"),
+    ARG("minimum", ARG_ANY, "null", "No less than this"),
+    ARG("absolute", ARG_ANY, "false", "In KB, not per cent"),
+    ARG("free", ARG_ANY, "false", "Of the free space, not the used"),
     ARGS_END,
 };
 

@@ -346,35 +346,32 @@ state_lvm_unavailable(call_ctx_t *ctx)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 #define REST_ROW(program)                                                                                    \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Options of " program ", as lvm." program " takes them", "*")
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Options of " program ", as lvm." program " takes them", "*")
 
-static const arg_t pv_present_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The device" },
-                                         REST_ROW("pvcreate"),
-                                         ARGS_END };
-static const arg_t pv_absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The device" }, ARGS_END };
-static const arg_t vg_present_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The group" },
-                                         { "devices", ARG_ANY, "null",
-                                           "Its devices: a list, or a text with commas" },
-                                         REST_ROW("vgcreate"),
-                                         ARGS_END };
-static const arg_t vg_absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The group" }, ARGS_END };
+static const arg_t pv_present_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The device"),
+                                         REST_ROW("pvcreate"), ARGS_END };
+static const arg_t pv_absent_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The device"), ARGS_END };
+static const arg_t vg_present_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The group"),
+                                         ARG("devices", ARG_ANY, "null",
+                                             "Its devices: a list, or a text with commas"),
+                                         REST_ROW("vgcreate"), ARGS_END };
+static const arg_t vg_absent_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The group"), ARGS_END };
 static const arg_t lv_present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The volume; with `snapshot` the one that is copied" },
-    { "vgname", ARG_STR, "null", "The group that it is in" },
-    { "size", ARG_ANY, "null", "Its size in MB, or with a unit: S (sectors), M, G, T, P" },
-    { "extents", ARG_ANY, "null", "Its size in extents; a percentage counts when it is made" },
-    { "snapshot", ARG_ANY, "null", "The snapshot's name" },
-    { "pv", ARG_ANY, "\"\"", "The physical volume to take the room from" },
-    { "thinvolume", ARG_ANY, "false", "A thin volume; vgname is GROUP/POOL" },
-    { "thinpool", ARG_ANY, "false", "A pool for thin volumes" },
-    { "force", ARG_ANY, "false", "Answer questions with yes; without it nothing is made smaller" },
-    { "resizefs", ARG_ANY, "false", "Resize its file system, too" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The volume; with `snapshot` the one that is copied"),
+    ARG("vgname", ARG_STR, "null", "The group that it is in"),
+    ARG("size", ARG_ANY, "null", "Its size in MB, or with a unit: S (sectors), M, G, T, P"),
+    ARG("extents", ARG_ANY, "null", "Its size in extents; a percentage counts when it is made"),
+    ARG("snapshot", ARG_ANY, "null", "The snapshot's name"),
+    ARG("pv", ARG_ANY, "\"\"", "The physical volume to take the room from"),
+    ARG("thinvolume", ARG_ANY, "false", "A thin volume; vgname is GROUP/POOL"),
+    ARG("thinpool", ARG_ANY, "false", "A pool for thin volumes"),
+    ARG("force", ARG_ANY, "false", "Answer questions with yes; without it nothing is made smaller"),
+    ARG("resizefs", ARG_ANY, "false", "Resize its file system, too"),
     REST_ROW("lvcreate"),
     ARGS_END,
 };
-static const arg_t lv_absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The volume" },
-                                        { "vgname", ARG_STR, "null", "The group that it is in" },
-                                        ARGS_END };
+static const arg_t lv_absent_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The volume"),
+                                        ARG("vgname", ARG_STR, "null", "The group that it is in"), ARGS_END };
 
 static const func_t funcs[] = {
     { "lv_absent", lvm_lv_absent, lv_absent_args, 0, "Ensure that there is no such logical volume." },

@@ -209,13 +209,13 @@ state_raid_unavailable(call_ctx_t *ctx)
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The array" },
-    { "level", ARG_ANY, ARG_REQUIRED, "Its level: 0, 1, 5, 6, 10, linear" },
-    { "devices", ARG_LIST, ARG_REQUIRED, "Its members; missing: one less" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Long options of mdadm without the dashes: chunk: 256", "*" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The array"),
+    ARG("level", ARG_ANY, ARG_REQUIRED, "Its level: 0, 1, 5, 6, 10, linear"),
+    ARG("devices", ARG_LIST, ARG_REQUIRED, "Its members; missing: one less"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Long options of mdadm without the dashes: chunk: 256", "*"),
     ARGS_END,
 };
-static const arg_t absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The array" }, ARGS_END };
+static const arg_t absent_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The array"), ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", raid_absent, absent_args, 0, "Ensure that an array is not there." },

@@ -559,39 +559,37 @@ mount_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define USER_ROW ROW("user", ARG_STR, "null", "The user to mount as, who owns a new mount point")
+#define USER_ROW ARG("user", ARG_STR, "null", "The user to mount as, who owns a new mount point")
 
 static const arg_t mounted_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The mount point" },
-    { "device", ARG_STR, ARG_REQUIRED,
-      "What is mounted: a device, UUID=, LABEL=, an export, a folder with opts: bind" },
-    { "fstype", ARG_STR, ARG_REQUIRED, "The type of the file system" },
-    { "mkmnt", ARG_BOOL, "false", "Make the mount point where it is missing" },
-    { "opts", ARG_ANY, "\"defaults\"", "Options: a list, or a text with commas" },
-    { "dump", ARG_ANY, "0", "The fifth field of fstab" },
-    { "pass_num", ARG_ANY, "0", "The sixth field of fstab: the order of file system checks" },
-    { "config", ARG_STR, "\"/etc/fstab\"", "The file" },
-    { "persist", ARG_BOOL, "true", "Write it into fstab too" },
-    { "mount", ARG_BOOL, "true", "False: write it into fstab only" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The mount point"),
+    ARG("device", ARG_STR, ARG_REQUIRED,
+        "What is mounted: a device, UUID=, LABEL=, an export, a folder with opts: bind"),
+    ARG("fstype", ARG_STR, ARG_REQUIRED, "The type of the file system"),
+    ARG("mkmnt", ARG_BOOL, "false", "Make the mount point where it is missing"),
+    ARG("opts", ARG_ANY, "\"defaults\"", "Options: a list, or a text with commas"),
+    ARG("dump", ARG_ANY, "0", "The fifth field of fstab"),
+    ARG("pass_num", ARG_ANY, "0", "The sixth field of fstab: the order of file system checks"),
+    ARG("config", ARG_STR, "\"/etc/fstab\"", "The file"),
+    ARG("persist", ARG_BOOL, "true", "Write it into fstab too"),
+    ARG("mount", ARG_BOOL, "true", "False: write it into fstab only"),
     USER_ROW,
-    { "match_on", ARG_ANY, "\"auto\"", "Fields by which the entry of fstab is found" },
-    { "device_name_regex", ARG_LIST, "null", "Expressions for devices that may be mounted there instead" },
-    { "extra_mount_invisible_options", ARG_LIST, "null", "More options that the kernel does not show" },
-    { "extra_mount_invisible_keys", ARG_LIST, "null", "More such options with a value" },
-    { "extra_mount_ignore_fs_keys", ARG_DICT, "null",
-      "Options by type that need no remount: {ramfs: [size]}" },
-    { "extra_mount_translate_options", ARG_DICT, "null", "Options under the name that the kernel shows" },
-    { "hidden_opts", ARG_ANY, "null", "More options that are not compared" },
-    { "bind_mount_copy_active_opts", ARG_BOOL, "true",
-      "A bind that is mounted has the options of what lies below" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("match_on", ARG_ANY, "\"auto\"", "Fields by which the entry of fstab is found"),
+    ARG("device_name_regex", ARG_LIST, "null", "Expressions for devices that may be mounted there instead"),
+    ARG("extra_mount_invisible_options", ARG_LIST, "null", "More options that the kernel does not show"),
+    ARG("extra_mount_invisible_keys", ARG_LIST, "null", "More such options with a value"),
+    ARG("extra_mount_ignore_fs_keys", ARG_DICT, "null",
+        "Options by type that need no remount: {ramfs: [size]}"),
+    ARG("extra_mount_translate_options", ARG_DICT, "null", "Options under the name that the kernel shows"),
+    ARG("hidden_opts", ARG_ANY, "null", "More options that are not compared"),
+    ARG("bind_mount_copy_active_opts", ARG_BOOL, "true",
+        "A bind that is mounted has the options of what lies below"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
-static const arg_t watch_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The mount point" },
-                                    { "sfun", ARG_STR, "\"\"", "The state function that watches" },
-                                    USER_ROW,
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its other arguments" },
-                                    ARGS_END };
+static const arg_t watch_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The mount point"),
+                                    ARG("sfun", ARG_STR, "\"\"", "The state function that watches"), USER_ROW,
+                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its other arguments"), ARGS_END };
 
 static const func_t funcs[] = {
     { "mod_watch", mount_mod_watch, watch_args, 0, "Mount again when something watched has changed." },

@@ -154,26 +154,26 @@ mount_fstab_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The device, or any first field of fstab")
-#define FILE_ROW ROW("fs_file", ARG_STR, ARG_REQUIRED, "The mount point")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The device, or any first field of fstab")
+#define FILE_ROW ARG("fs_file", ARG_STR, ARG_REQUIRED, "The mount point")
 #define BY_ROW                                                                                               \
-    ROW("mount_by", ARG_STR, "null", "Write the device as device, uuid, label, partuuid or partlabel")
-#define CONFIG_ROW ROW("config", ARG_STR, "\"/etc/fstab\"", "The file")
+    ARG("mount_by", ARG_STR, "null", "Write the device as device, uuid, label, partuuid or partlabel")
+#define CONFIG_ROW ARG("config", ARG_STR, "\"/etc/fstab\"", "The file")
 
 static const arg_t present_args[] = {
     NAME_ROW,
     FILE_ROW,
-    { "fs_vfstype", ARG_STR, ARG_REQUIRED, "The type of the file system" },
-    { "fs_mntops", ARG_ANY, "\"defaults\"", "Options: a list, or a text with commas" },
-    { "fs_freq", ARG_ANY, "0", "The fifth field" },
-    { "fs_passno", ARG_ANY, "0", "The sixth field: the order of file system checks" },
+    ARG("fs_vfstype", ARG_STR, ARG_REQUIRED, "The type of the file system"),
+    ARG("fs_mntops", ARG_ANY, "\"defaults\"", "Options: a list, or a text with commas"),
+    ARG("fs_freq", ARG_ANY, "0", "The fifth field"),
+    ARG("fs_passno", ARG_ANY, "0", "The sixth field: the order of file system checks"),
     BY_ROW,
     CONFIG_ROW,
-    { "mount", ARG_BOOL, "true", "Mount a new entry at once" },
-    { "match_on", ARG_ANY, "\"auto\"",
-      "Fields by which the entry is found; auto: name or device, by the type" },
-    { "not_change", ARG_BOOL, "false", "Leave an entry that is found as it is" },
-    { "fs_mount", ARG_BOOL, "true", "AIX only" },
+    ARG("mount", ARG_BOOL, "true", "Mount a new entry at once"),
+    ARG("match_on", ARG_ANY, "\"auto\"",
+        "Fields by which the entry is found; auto: name or device, by the type"),
+    ARG("not_change", ARG_BOOL, "false", "Leave an entry that is found as it is"),
+    ARG("fs_mount", ARG_BOOL, "true", "AIX only"),
     ARGS_END,
 };
 static const arg_t absent_args[] = { NAME_ROW, FILE_ROW, BY_ROW, CONFIG_ROW, ARGS_END };

@@ -194,20 +194,19 @@ mount_swap(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define CONFIG_ROW ROW("config", ARG_STR, "\"/etc/fstab\"", "The file")
+#define CONFIG_ROW ARG("config", ARG_STR, "\"/etc/fstab\"", "The file")
 
 static const arg_t unmounted_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The mount point" },
-    { "device", ARG_STR, "null", "The device, where it is mounted in several places" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The mount point"),
+    ARG("device", ARG_STR, "null", "The device, where it is mounted in several places"),
     CONFIG_ROW,
-    { "persist", ARG_BOOL, "false", "Take it out of fstab too" },
-    { "user", ARG_STR, "null", "The user to unmount as" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARG("persist", ARG_BOOL, "false", "Take it out of fstab too"),
+    ARG("user", ARG_STR, "null", "The user to unmount as"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE),
     ARGS_END,
 };
-static const arg_t swap_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The device or file" },
-                                   { "persist", ARG_BOOL, "true", "Write it into fstab too" },
-                                   CONFIG_ROW,
+static const arg_t swap_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The device or file"),
+                                   ARG("persist", ARG_BOOL, "true", "Write it into fstab too"), CONFIG_ROW,
                                    ARGS_END };
 
 static const func_t funcs[] = {

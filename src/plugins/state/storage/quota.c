@@ -35,10 +35,9 @@ quota_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Set quota for %s to %s", name, to);
 }
 
-static const arg_t mode_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Where the disk is mounted" },
-                                   { "mode", ARG_ANY, ARG_REQUIRED, "True: on" },
-                                   { "quotatype", ARG_STR, ARG_REQUIRED, "user or group" },
-                                   ARGS_END };
+static const arg_t mode_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Where the disk is mounted"),
+                                   ARG("mode", ARG_ANY, ARG_REQUIRED, "True: on"),
+                                   ARG("quotatype", ARG_STR, ARG_REQUIRED, "user or group"), ARGS_END };
 
 static const func_t funcs[] = { { "mode", quota_mode, mode_args, 0,
                                   "Limits of users or groups are on, or off." } };

@@ -181,17 +181,15 @@ state_alternatives_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The name: editor")
-#define PATH_ROW ROW("path", ARG_STR, ARG_REQUIRED, "The program that it stands for")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The name: editor")
+#define PATH_ROW ARG("path", ARG_STR, ARG_REQUIRED, "The program that it stands for")
 
 static const arg_t name_args[] = { NAME_ROW, ARGS_END };
 static const arg_t path_args[] = { NAME_ROW, PATH_ROW, ARGS_END };
-static const arg_t install_args[] = { NAME_ROW,
-                                      { "link", ARG_STR, ARG_REQUIRED,
-                                        "Where it is called: /usr/bin/editor" },
-                                      PATH_ROW,
-                                      { "priority", ARG_ANY, ARG_REQUIRED, "The highest one is taken" },
-                                      ARGS_END };
+static const arg_t install_args[] = {
+    NAME_ROW, ARG("link", ARG_STR, ARG_REQUIRED, "Where it is called: /usr/bin/editor"), PATH_ROW,
+    ARG("priority", ARG_ANY, ARG_REQUIRED, "The highest one is taken"), ARGS_END
+};
 
 static const func_t funcs[] = {
     { "auto", alternatives_auto, name_args, 0, "Ensure that the program of the highest priority is taken." },

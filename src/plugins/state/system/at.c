@@ -143,24 +143,23 @@ state_at_unavailable(call_ctx_t *ctx)
 }
 
 #define JOB_ROWS                                                                                             \
-    ROW("name", ARG_STR, ARG_REQUIRED, "The command, unless job has one"),                                   \
-        ROW("timespec", ARG_ANY, ARG_REQUIRED, "When, as at(1) takes it"),                                   \
-        ROW("tag", ARG_ANY, "null", "A word to find the job by"), ROW("user", ARG_ANY, "null", "Whose job"), \
-        ROW("job", ARG_STR, "null", "The command"),                                                          \
-        ROW("unique_tag", ARG_ANY, "false", "Add no job when there is one with the tag")
+    ARG("name", ARG_STR, ARG_REQUIRED, "The command, unless job has one"),                                   \
+        ARG("timespec", ARG_ANY, ARG_REQUIRED, "When, as at(1) takes it"),                                   \
+        ARG("tag", ARG_ANY, "null", "A word to find the job by"), ARG("user", ARG_ANY, "null", "Whose job"), \
+        ARG("job", ARG_STR, "null", "The command"),                                                          \
+        ARG("unique_tag", ARG_ANY, "false", "Add no job when there is one with the tag")
 
 static const arg_t present_args[] = { JOB_ROWS, ARGS_END };
 static const arg_t watch_args[] = { JOB_ROWS,
-                                    { "sfun", ARG_ANY, "null", "The function of the state that watches" },
-                                    { "__reqs__", ARG_ANY, "null", "Without effect" },
-                                    ARGS_END };
+                                    ARG("sfun", ARG_ANY, "null", "The function of the state that watches"),
+                                    ARG("__reqs__", ARG_ANY, "null", "Without effect"), ARGS_END };
 static const arg_t absent_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Words for the state" },
-    { "jobid", ARG_ANY, "null", "The number of the one job to remove" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "hour, minute, day, month, year, tag, runas: only jobs that fit. Without any, "
-      "all are removed",
-      "hour minute day month year tag runas limit" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Words for the state"),
+    ARG("jobid", ARG_ANY, "null", "The number of the one job to remove"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR,
+        "hour, minute, day, month, year, tag, runas: only jobs that fit. Without any, "
+        "all are removed",
+        "hour minute day month year tag runas limit"),
     ARGS_END
 };
 

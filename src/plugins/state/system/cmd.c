@@ -470,8 +470,8 @@ cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define ANY(name, dflt, help)  ROW(name, ARG_ANY, dflt, help)
-#define TEXT(name, dflt, help) ROW(name, ARG_STR, dflt, help)
+#define ANY(name, dflt, help)  ARG(name, ARG_ANY, dflt, help)
+#define TEXT(name, dflt, help) ARG(name, ARG_STR, dflt, help)
 #define ROW_NAME               ANY("name", ARG_REQUIRED, "The command")
 #define ROW_CWD                TEXT("cwd", "null", "Folder to run in; by default the user's home")
 #define ROW_RUNAS              TEXT("runas", "null", "User to run as")
@@ -491,7 +491,7 @@ cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     "stdin group python_shell clean_env template rstrip output_encoding log_callback reset_system_locale "   \
     "ignore_retcode saltenv bg password encoded_cmd raise_err redirect_stderr stdin_raw_newlines args"
 #define ROW_KWARGS                                                                                           \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of the module's function", RUN_ALL_WORDS)
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of the module's function", RUN_ALL_WORDS)
 #define RUN_WORDS                                                                                            \
     "cwd root runas shell env prepend_path stateful output_loglevel hide_output timeout ignore_timeout "     \
     "use_vt umask success_retcodes success_stdout success_stderr " RUN_ALL_WORDS
@@ -515,14 +515,14 @@ static const arg_t run_args[] = { ROW_NAME,
                                   ROW_KWARGS,
                                   ARGS_END };
 static const arg_t wait_args[] = { ROW_NAME,
-                                   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run", RUN_WORDS),
+                                   ARG("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run", RUN_WORDS),
                                    ARGS_END };
 static const arg_t wait_script_args[] = {
-    ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.script", RUN_WORDS " source defaults context"),
+    ROW_NAME, ARG("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.script", RUN_WORDS " source defaults context"),
     ARGS_END
 };
 static const arg_t wait_call_args[] = { ROW_NAME,
-                                        ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.call",
+                                        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.call",
                                             "func args kws output_loglevel hide_output use_vt"),
                                         ARGS_END };
 static const arg_t script_args[] = {
@@ -553,10 +553,10 @@ static const arg_t call_args[] = { ANY("name", ARG_REQUIRED, "What to call it"),
                                    ROW_LEVEL,
                                    ROW_HIDE,
                                    ROW_VT,
-                                   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE),
+                                   ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE),
                                    ARGS_END };
 static const arg_t mod_watch_args[] = { ROW_NAME, TEXT("sfun", ARG_REQUIRED, "The function that watches"),
-                                        ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"), ARGS_END };
+                                        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"), ARGS_END };
 
 static const func_t funcs[] = {
     { "call", cmd_state_call, call_args, 0,

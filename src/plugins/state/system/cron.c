@@ -255,41 +255,40 @@ cron_env_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define USER_ROW       ROW("user", ARG_STR, "\"root\"", "Whose crontab")
-#define IDENTIFIER_ROW ROW("identifier", ARG_ANY, "false", "What the entry is known by; False: its command")
-#define SPECIAL_ROW    ROW("special", ARG_STR, "null", "@daily, @reboot, ... in place of a time")
+#define USER_ROW       ARG("user", ARG_STR, "\"root\"", "Whose crontab")
+#define IDENTIFIER_ROW ARG("identifier", ARG_ANY, "false", "What the entry is known by; False: its command")
+#define SPECIAL_ROW    ARG("special", ARG_STR, "null", "@daily, @reboot, ... in place of a time")
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The command" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The command"),
     USER_ROW,
-    { "minute", ARG_ANY, "\"*\"", "0-59, or as crontab(5) says; random; A:B for one of a range" },
-    { "hour", ARG_ANY, "\"*\"", "0-23, likewise" },
-    { "daymonth", ARG_ANY, "\"*\"", "1-31, likewise" },
-    { "month", ARG_ANY, "\"*\"", "1-12, likewise" },
-    { "dayweek", ARG_ANY, "\"*\"", "0-6, likewise" },
-    { "comment", ARG_STR, "null", "What to write above the entry" },
-    { "commented", ARG_BOOL, "false", "Keep the entry, but switched off" },
+    ARG("minute", ARG_ANY, "\"*\"", "0-59, or as crontab(5) says; random; A:B for one of a range"),
+    ARG("hour", ARG_ANY, "\"*\"", "0-23, likewise"),
+    ARG("daymonth", ARG_ANY, "\"*\"", "1-31, likewise"),
+    ARG("month", ARG_ANY, "\"*\"", "1-12, likewise"),
+    ARG("dayweek", ARG_ANY, "\"*\"", "0-6, likewise"),
+    ARG("comment", ARG_STR, "null", "What to write above the entry"),
+    ARG("commented", ARG_BOOL, "false", "Keep the entry, but switched off"),
     IDENTIFIER_ROW,
     SPECIAL_ROW,
     ARGS_END,
 };
 static const arg_t absent_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The command" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The command"),
     USER_ROW,
     IDENTIFIER_ROW,
     SPECIAL_ROW,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted, so that a present state needs one word changed",
-      "minute hour daymonth month dayweek comment commented" },
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted, so that a present state needs one word changed",
+        "minute hour daymonth month dayweek comment commented"),
     ARGS_END,
 };
 static const arg_t env_present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The variable" },
-    { "value", ARG_ANY, "null", "Its value" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The variable"),
+    ARG("value", ARG_ANY, "null", "Its value"),
     USER_ROW,
     ARGS_END,
 };
-static const arg_t env_absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The variable" },
-                                         USER_ROW,
+static const arg_t env_absent_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The variable"), USER_ROW,
                                          ARGS_END };
 
 static const char *

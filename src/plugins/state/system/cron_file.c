@@ -157,16 +157,16 @@ cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const arg_t file_arguments[] = {
-    { "name", ARG_ANY, ARG_REQUIRED, "Where the crontab comes from: salt://..., a URL, a path, or a list" },
-    { "source_hash", ARG_ANY, "\"\"", "Digest of a source from outside, or where it is written" },
-    { "source_hash_name", ARG_STR, "null", "The source's name in a file of digests" },
-    { "user", ARG_STR, "\"root\"", "Whose crontab" },
-    { "template", ARG_STR, "null", "jinja or py: the file is a template" },
-    { "context", ARG_ANY, "null", "Variables of the template" },
-    { "replace", ARG_ANY, "true", "False: leave a user's crontab alone when there is one" },
-    { "defaults", ARG_ANY, "null", "Variables that `context` does not have" },
-    { "backup", ARG_ANY, "\"\"", "Accepted: crontab itself keeps no copy" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "More variables of the template", "*" },
+    ARG("name", ARG_ANY, ARG_REQUIRED, "Where the crontab comes from: salt://..., a URL, a path, or a list"),
+    ARG("source_hash", ARG_ANY, "\"\"", "Digest of a source from outside, or where it is written"),
+    ARG("source_hash_name", ARG_STR, "null", "The source's name in a file of digests"),
+    ARG("user", ARG_STR, "\"root\"", "Whose crontab"),
+    ARG("template", ARG_STR, "null", "jinja or py: the file is a template"),
+    ARG("context", ARG_ANY, "null", "Variables of the template"),
+    ARG("replace", ARG_ANY, "true", "False: leave a user's crontab alone when there is one"),
+    ARG("defaults", ARG_ANY, "null", "Variables that `context` does not have"),
+    ARG("backup", ARG_ANY, "\"\"", "Accepted: crontab itself keeps no copy"),
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "More variables of the template", "*"),
     ARGS_END,
 };
 

@@ -86,12 +86,12 @@ state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 }
 
 static const arg_t setenv_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The variable, or any name when `value` is a mapping" },
-    { "value", ARG_ANY, ARG_REQUIRED, "Its value; False empties it; or a mapping of several variables" },
-    { "false_unsets", ARG_BOOL, "false", "False removes the variable instead of emptying it" },
-    { "clear_all", ARG_BOOL, "false", "Do so to all variables that are not named" },
-    { "update_minion", ARG_BOOL, "false", "Change the minion's own environment too, for later jobs" },
-    { "permanent", ARG_ANY, "false", "Of Windows only" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The variable, or any name when `value` is a mapping"),
+    ARG("value", ARG_ANY, ARG_REQUIRED, "Its value; False empties it; or a mapping of several variables"),
+    ARG("false_unsets", ARG_BOOL, "false", "False removes the variable instead of emptying it"),
+    ARG("clear_all", ARG_BOOL, "false", "Do so to all variables that are not named"),
+    ARG("update_minion", ARG_BOOL, "false", "Change the minion's own environment too, for later jobs"),
+    ARG("permanent", ARG_ANY, "false", "Of Windows only"),
     ARGS_END,
 };
 

@@ -135,11 +135,11 @@ state_incron_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "incron.list_tab") ? NULL : "incron is not installed: there is no incrontab";
 }
 
-static const arg_t job_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Words for the entry" },
-                                  { "path", ARG_STR, ARG_REQUIRED, "What is watched" },
-                                  { "mask", ARG_LIST, ARG_REQUIRED, "Events: IN_MODIFY, IN_DELETE" },
-                                  { "cmd", ARG_ANY, ARG_REQUIRED, "The command" },
-                                  { "user", ARG_STR, "\"root\"", "Whose table" },
+static const arg_t job_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Words for the entry"),
+                                  ARG("path", ARG_STR, ARG_REQUIRED, "What is watched"),
+                                  ARG("mask", ARG_LIST, ARG_REQUIRED, "Events: IN_MODIFY, IN_DELETE"),
+                                  ARG("cmd", ARG_ANY, ARG_REQUIRED, "The command"),
+                                  ARG("user", ARG_STR, "\"root\"", "Whose table"),
                                   ARGS_END };
 
 static const func_t funcs[] = {

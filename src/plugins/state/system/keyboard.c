@@ -42,7 +42,7 @@ state_keyboard_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "keyboard.get_sys") ? NULL : "keyboard module could not be loaded";
 }
 
-static const arg_t name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The layout: dvorak" }, ARGS_END };
+static const arg_t name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The layout: dvorak"), ARGS_END };
 
 static const func_t funcs[] = {
     { "system", keyboard_layout, name_args, 0, "Ensure that the console has a keyboard layout.",

@@ -199,17 +199,15 @@ state_kmod_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "kmod.available") ? NULL : "kmod module could not be loaded";
 }
 
-#define NAME_ROW    ROW("name", ARG_STR, ARG_REQUIRED, "The module")
-#define PERSIST_ROW ROW("persist", ARG_BOOL, "false", "In the file for the next start too")
-#define MODS_ROW    ROW("mods", ARG_ANY, "null", "A list of modules, instead of the name")
+#define NAME_ROW    ARG("name", ARG_STR, ARG_REQUIRED, "The module")
+#define PERSIST_ROW ARG("persist", ARG_BOOL, "false", "In the file for the next start too")
+#define MODS_ROW    ARG("mods", ARG_ANY, "null", "A list of modules, instead of the name")
 
 static const arg_t present_args[] = { NAME_ROW, PERSIST_ROW, MODS_ROW, ARGS_END };
-static const arg_t absent_args[] = { NAME_ROW,
-                                     PERSIST_ROW,
-                                     { "comment", ARG_BOOL, "true",
-                                       "Comment the line out instead of removing it" },
-                                     MODS_ROW,
-                                     ARGS_END };
+static const arg_t absent_args[] = {
+    NAME_ROW, PERSIST_ROW, ARG("comment", ARG_BOOL, "true", "Comment the line out instead of removing it"),
+    MODS_ROW, ARGS_END
+};
 
 static const func_t funcs[] = {
     { "absent", kmod_absent, absent_args, 0, "Ensure that a kernel module is not loaded." },

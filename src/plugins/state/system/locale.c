@@ -61,7 +61,7 @@ locale_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return done < 0 ? done : state_ret_set(ret, STATE_FALSE, "Failed to generate locale %s", name);
 }
 
-static const arg_t name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The locale: en_US.UTF-8" }, ARGS_END };
+static const arg_t name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The locale: en_US.UTF-8"), ARGS_END };
 
 static const func_t funcs[] = {
     { "present", locale_present, name_args, 0, "Ensure that a locale is generated." },

@@ -30,9 +30,9 @@ process_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t absent_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Part of the command line" },
-    { "user", ARG_STR, "null", "Only this user's" },
-    { "signal", ARG_ANY, "null", "Number of the signal, by default 15" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Part of the command line"),
+    ARG("user", ARG_STR, "null", "Only this user's"),
+    ARG("signal", ARG_ANY, "null", "Number of the signal, by default 15"),
     ARGS_END,
 };
 

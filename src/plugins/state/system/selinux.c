@@ -425,47 +425,42 @@ state_selinux_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "selinux.getenforce") ? NULL : "selinux module could not be loaded";
 }
 
-#define MODULE_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The module")
-#define SPEC_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "The files, a regular expression: /srv/www(/.*)?")
-#define KIND_ROW   ROW("filetype", ARG_STR, "\"a\"", "a, f, d, c, b, s, l or p")
-#define REST_ROWS  ROW("sel_user", ARG_STR, "null", "Its user"), ROW("sel_level", ARG_STR, "null", "Its level")
-#define PORT_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "tcp/8080, udp/20-21")
+#define MODULE_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The module")
+#define SPEC_ROW   ARG("name", ARG_STR, ARG_REQUIRED, "The files, a regular expression: /srv/www(/.*)?")
+#define KIND_ROW   ARG("filetype", ARG_STR, "\"a\"", "a, f, d, c, b, s, l or p")
+#define REST_ROWS  ARG("sel_user", ARG_STR, "null", "Its user"), ARG("sel_level", ARG_STR, "null", "Its level")
+#define PORT_ROW   ARG("name", ARG_STR, ARG_REQUIRED, "tcp/8080, udp/20-21")
 #define PROTO_ROWS                                                                                           \
-    ROW("protocol", ARG_STR, "null", "tcp or udp, when the name does not say"),                              \
-        ROW("port", ARG_ANY, "null", "The port, when the name does not say")
+    ARG("protocol", ARG_STR, "null", "tcp or udp, when the name does not say"),                              \
+        ARG("port", ARG_ANY, "null", "The port, when the name does not say")
 
-static const arg_t mode_args[] = { { "name", ARG_ANY, ARG_REQUIRED, "enforcing, permissive or disabled" },
+static const arg_t mode_args[] = { ARG("name", ARG_ANY, ARG_REQUIRED, "enforcing, permissive or disabled"),
                                    ARGS_END };
-static const arg_t boolean_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The boolean" },
-                                      { "value", ARG_ANY, ARG_REQUIRED, "on or off" },
-                                      { "persist", ARG_BOOL, "false", "Keep it over restarts" },
-                                      ARGS_END };
-static const arg_t module_args[] = { MODULE_ROW,
-                                     { "module_state", ARG_ANY, "\"Enabled\"", "Enabled or Disabled" },
-                                     { "version", ARG_ANY, "\"any\"", "The version that it must have" },
-                                     { "opts", ARG_ANY, ARG_STARSTAR, "install, source, remove",
-                                       "install source remove" },
-                                     ARGS_END };
-static const arg_t install_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Its file: salt://... or a path" },
+static const arg_t boolean_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The boolean"),
+                                      ARG("value", ARG_ANY, ARG_REQUIRED, "on or off"),
+                                      ARG("persist", ARG_BOOL, "false", "Keep it over restarts"), ARGS_END };
+static const arg_t module_args[] = {
+    MODULE_ROW, ARG("module_state", ARG_ANY, "\"Enabled\"", "Enabled or Disabled"),
+    ARG("version", ARG_ANY, "\"any\"", "The version that it must have"),
+    ARG("opts", ARG_ANY, ARG_STARSTAR, "install, source, remove", "install source remove"), ARGS_END
+};
+static const arg_t install_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "Its file: salt://... or a path"),
                                       ARGS_END };
 static const arg_t remove_args[] = { MODULE_ROW, ARGS_END };
-static const arg_t fcontext_present_args[] = {
-    SPEC_ROW, { "sel_type", ARG_STR, ARG_REQUIRED, "Type of the context" }, KIND_ROW, REST_ROWS, ARGS_END
-};
-static const arg_t fcontext_absent_args[] = {
-    SPEC_ROW, KIND_ROW, { "sel_type", ARG_STR, "null", "Type of the context" }, REST_ROWS, ARGS_END
-};
-static const arg_t applied_args[] = { SPEC_ROW,
-                                      { "recursive", ARG_BOOL, "false", "What is below, too" },
+static const arg_t fcontext_present_args[] = { SPEC_ROW,
+                                               ARG("sel_type", ARG_STR, ARG_REQUIRED, "Type of the context"),
+                                               KIND_ROW, REST_ROWS, ARGS_END };
+static const arg_t fcontext_absent_args[] = { SPEC_ROW, KIND_ROW,
+                                              ARG("sel_type", ARG_STR, "null", "Type of the context"),
+                                              REST_ROWS, ARGS_END };
+static const arg_t applied_args[] = { SPEC_ROW, ARG("recursive", ARG_BOOL, "false", "What is below, too"),
                                       ARGS_END };
 static const arg_t port_present_args[] = { PORT_ROW,
-                                           { "sel_type", ARG_STR, ARG_REQUIRED, "Type of the context" },
-                                           PROTO_ROWS,
-                                           { "sel_range", ARG_STR, "null", "Its range" },
+                                           ARG("sel_type", ARG_STR, ARG_REQUIRED, "Type of the context"),
+                                           PROTO_ROWS, ARG("sel_range", ARG_STR, "null", "Its range"),
                                            ARGS_END };
-static const arg_t port_absent_args[] = {
-    PORT_ROW, { "sel_type", ARG_STR, "null", "Type of the context" }, PROTO_ROWS, ARGS_END
-};
+static const arg_t port_absent_args[] = { PORT_ROW, ARG("sel_type", ARG_STR, "null", "Type of the context"),
+                                          PROTO_ROWS, ARGS_END };
 
 static const func_t funcs[] = {
     { "boolean", se_boolean, boolean_args, 0, "Ensure that a boolean has a value." },

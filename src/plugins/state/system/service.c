@@ -489,30 +489,29 @@ service_mod_beacon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The service")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The service")
 #define KWARGS_ROW                                                                                           \
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "no_block, unmask, unmask_runtime: systemd's",                      \
+    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "no_block, unmask, unmask_runtime: systemd's",                      \
         "no_block unmask unmask_runtime")
-#define DELAY_ROW ROW("init_delay", ARG_ANY, "null", "Seconds to wait before its state is looked at")
-#define SIG_ROW   ROW("sig", ARG_STR, "null", "What to look for in the list of processes instead")
+#define DELAY_ROW ARG("init_delay", ARG_ANY, "null", "Seconds to wait before its state is looked at")
+#define SIG_ROW   ARG("sig", ARG_STR, "null", "What to look for in the list of processes instead")
 
 static const arg_t life_args[] = {
-    NAME_ROW,   { "enable", ARG_BOOL, "null", "Whether it starts at boot; None leaves that as it is" },
+    NAME_ROW,   ARG("enable", ARG_BOOL, "null", "Whether it starts at boot; None leaves that as it is"),
     SIG_ROW,    DELAY_ROW,
     KWARGS_ROW, ARGS_END,
 };
 static const arg_t boot_args[] = { NAME_ROW, KWARGS_ROW, ARGS_END };
-static const arg_t mask_args[] = { NAME_ROW,
-                                   { "runtime", ARG_BOOL, "false", "Until the next boot only" },
+static const arg_t mask_args[] = { NAME_ROW, ARG("runtime", ARG_BOOL, "false", "Until the next boot only"),
                                    ARGS_END };
 static const arg_t watch_args[] = {
     NAME_ROW,
-    { "sfun", ARG_STR, "null", "The function whose watch this is" },
+    ARG("sfun", ARG_STR, "null", "The function whose watch this is"),
     SIG_ROW,
-    { "reload", ARG_BOOL, "false", "Reload its configuration instead of starting it again" },
-    { "full_restart", ARG_BOOL, "false", "Stop and start instead of restarting" },
+    ARG("reload", ARG_BOOL, "false", "Reload its configuration instead of starting it again"),
+    ARG("full_restart", ARG_BOOL, "false", "Stop and start instead of restarting"),
     DELAY_ROW,
-    { "force", ARG_BOOL, "false", "Use force-reload for reload" },
+    ARG("force", ARG_BOOL, "false", "Use force-reload for reload"),
     KWARGS_ROW,
     ARGS_END,
 };

@@ -55,13 +55,13 @@ status_process(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t loadavg_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Which: 1-min, 5-min, 15-min" },
-    { "maximum", ARG_ANY, "null", "No more than this" },
-    { "minimum", ARG_ANY, "null", "No less than this" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Which: 1-min, 5-min, 15-min"),
+    ARG("maximum", ARG_ANY, "null", "No more than this"),
+    ARG("minimum", ARG_ANY, "null", "No less than this"),
     ARGS_END,
 };
 static const arg_t process_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "A regular expression of its line in ps" }, ARGS_END
+    ARG("name", ARG_STR, ARG_REQUIRED, "A regular expression of its line in ps"), ARGS_END
 };
 
 static const func_t funcs[] = {

@@ -238,15 +238,15 @@ supervisord_dead(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The process; GROUP: or GROUP:* is a group")
+#define NAME_ROW ARG("name", ARG_STR, ARG_REQUIRED, "The process; GROUP: or GROUP:* is a group")
 #define REST_ROWS                                                                                            \
-    ROW("user", ARG_STR, "null", "User to run supervisorctl as"),                                            \
-        ROW("conf_file", ARG_STR, "null", "supervisord's configuration"),                                    \
-        ROW("bin_env", ARG_STR, "null", "Path of supervisorctl, or of its virtual environment"),             \
-        ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE)
+    ARG("user", ARG_STR, "null", "User to run supervisorctl as"),                                            \
+        ARG("conf_file", ARG_STR, "null", "supervisord's configuration"),                                    \
+        ARG("bin_env", ARG_STR, "null", "Path of supervisorctl, or of its virtual environment"),             \
+        ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE)
 #define RUN_ROWS(restart)                                                                                    \
-    NAME_ROW, ROW("restart", ARG_ANY, restart, "Restart what runs already"),                                 \
-        ROW("update", ARG_ANY, "false", "Have supervisord take up changes of its configuration first"),      \
+    NAME_ROW, ARG("restart", ARG_ANY, restart, "Restart what runs already"),                                 \
+        ARG("update", ARG_ANY, "false", "Have supervisord take up changes of its configuration first"),      \
         REST_ROWS
 
 static const arg_t running_args[] = { RUN_ROWS("false"), ARGS_END };

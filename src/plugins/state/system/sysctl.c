@@ -79,9 +79,9 @@ sysctl_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The setting: net.ipv4.ip_forward" },
-    { "value", ARG_ANY, ARG_REQUIRED, "Its value" },
-    { "config", ARG_STR, "null", "The file it is written to; None: where the host looks for it" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The setting: net.ipv4.ip_forward"),
+    ARG("value", ARG_ANY, ARG_REQUIRED, "Its value"),
+    ARG("config", ARG_STR, "null", "The file it is written to; None: where the host looks for it"),
     ARGS_END,
 };
 

@@ -48,9 +48,9 @@ sysfs_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "Path of the attribute, with /sys before it or without" },
-    { "value", ARG_ANY, ARG_REQUIRED, "The value" },
-    { "config", ARG_ANY, "null", "Accepted for Salt's sake" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "Path of the attribute, with /sys before it or without"),
+    ARG("value", ARG_ANY, ARG_REQUIRED, "The value"),
+    ARG("config", ARG_ANY, "null", "Accepted for Salt's sake"),
     ARGS_END,
 };
 

@@ -72,9 +72,8 @@ timezone_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                          name, name);
 }
 
-static const arg_t system_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The zone: Europe/Berlin" },
-                                     { "utc", ARG_BOOL, "true", "The hardware clock keeps UTC" },
-                                     ARGS_END };
+static const arg_t system_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The zone: Europe/Berlin"),
+                                     ARG("utc", ARG_BOOL, "true", "The hardware clock keeps UTC"), ARGS_END };
 
 static const func_t funcs[] = {
     { "system", timezone_system, system_args, 0,

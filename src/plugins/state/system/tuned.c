@@ -58,8 +58,8 @@ state_tuned_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return tuned_changed(ctx, *ret_value, now, "off", "off");
 }
 
-static const arg_t profile_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The profile" }, ARGS_END };
-static const arg_t off_args[] = { { "name", ARG_ANY, "null", "Not used" }, ARGS_END };
+static const arg_t profile_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "The profile"), ARGS_END };
+static const arg_t off_args[] = { ARG("name", ARG_ANY, "null", "Not used"), ARGS_END };
 
 static const func_t funcs[] = {
     { "off", state_tuned_off, off_args, 0, "No profile is active." },

@@ -267,14 +267,11 @@ roots_write(call_ctx_t *ctx, const char *option, const json_t *args, json_t **re
 
 /* ---- arguments ----------------------------------------------------------------------------------------- */
 
-#define ENV_ROW ROW("saltenv", ARG_STR, "\"base\"", "The environment")
+#define ENV_ROW ARG("saltenv", ARG_STR, "\"base\"", "The environment")
 
-const arg_t roots_path_args[] = { { "path", ARG_STR, ARG_REQUIRED, "Path below the roots" },
-                                  ENV_ROW,
+const arg_t roots_path_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, "Path below the roots"), ENV_ROW,
                                   ARGS_END };
 const arg_t roots_env_args[] = { ENV_ROW, ARGS_END };
-const arg_t roots_write_args[] = { { "data", ARG_STR, ARG_REQUIRED, "The whole text" },
-                                   { "path", ARG_STR, ARG_REQUIRED, "Path below the root" },
-                                   ENV_ROW,
-                                   { "index", ARG_INT, "0", "Which of the environment's roots" },
-                                   ARGS_END };
+const arg_t roots_write_args[] = { ARG("data", ARG_STR, ARG_REQUIRED, "The whole text"),
+                                   ARG("path", ARG_STR, ARG_REQUIRED, "Path below the root"), ENV_ROW,
+                                   ARG("index", ARG_INT, "0", "Which of the environment's roots"), ARGS_END };
