@@ -32,10 +32,10 @@ typedef struct arg {
     const char *text; /* NULL: behind the last row */
 } arg_t;
 
+#define NO_HELP_(help) (0 * sizeof(char[sizeof("" help) > 1 ? 1 : -1])) /* 0, or no program */
 #define ARG(name, type, dflt, help, ...)                                                                     \
     {                                                                                                        \
-        .text = type##_DIGIT name "\0" dflt "\0" __VA_ARGS__ "" +                                            \
-                0 * sizeof(char[sizeof("" help) > 1 ? 1 : -1])                                               \
+        .text = &(type##_DIGIT name "\0" dflt "\0" __VA_ARGS__ "")[NO_HELP_(help)]                           \
     }
 #define ARG_ANY_DIGIT   "0"
 #define ARG_STR_DIGIT   "1"
