@@ -180,6 +180,8 @@ int fop_backup_beside(const partfile_t *file, const char *path, const char *suff
                       fail_t *err);
 /* Copy `file` to cachedir/file_backup, with the time behind the name that it has as `path`. */
 int fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err);
+/* The same of a file that is not there yet: an empty one. */
+int fop_backup_empty(call_ctx_t *ctx, const char *path, mode_t mode, fail_t *err);
 
 /* Lines with their ends. */
 typedef struct lines {
