@@ -57,7 +57,7 @@ eauth_print(key_cli_t *cli, local_client_t *line, const key_verb_t *verb, fail_t
 
     if (found == NULL)
         return err->code;
-    if (json_object_size(found) == 0 && !cli->all)
+    if (json_object_size(found) == 0 && !cli->all && !cli->structured)
         return fail_set(err, -ENOENT, "The key glob '%s' does not match any keys.", cli->match);
     return key_out_show(cli, found);
 }

@@ -3,7 +3,8 @@
 #include "common/crypto/saltpki.h"
 #include "salt/value.h"
 
-/* Show a table, or say that the glob names nothing: a script must be able to tell. */
+/* Show a table, or say that the glob names nothing: a script must be able to tell. One that reads JSON and the
+ * like has its answer in the empty table, as with Salt. */
 static int
 key_read_show(key_cli_t *cli, const json_t *table, const fail_t *err)
 {
@@ -14,7 +15,7 @@ key_read_show(key_cli_t *cli, const json_t *table, const fail_t *err)
     if (rc != 0 || json_object_size(table) > 0 || cli->all)
         return rc;
     fprintf(stderr, "The key glob '%s' does not match any keys.\n", cli->match);
-    return 1;
+    return cli->structured ? 0 : 1;
 }
 
 int

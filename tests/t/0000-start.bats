@@ -49,6 +49,15 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [[ $stderr == "WARNING: CONFIG '$BATS_TEST_TMPDIR/nosuch' directory does not exist."* ]]
 }
 
+@test "test.deprecation_warning: two warnings on stderr, whatever the log's level, and nothing else on stdout" {
+    for level in quiet critical debug; do
+        run -0 --separate-stderr "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR" --id x --cachedir "$BATS_TEST_TMPDIR/cache" \
+            --out=txt -l "$level" test.deprecation_warning
+        [ "$output" = 'local: True' ]
+        [ "$(grep -c 'DeprecationWarning: This is a test deprecation warning by ' <<<"$stderr")" -eq 2 ]
+    done
+}
+
 @test "salt-call: the beginning of names shows what there is, and options refuse words too many" {
     call() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR" --id x --cachedir "$BATS_TEST_TMPDIR/cache" --out=json "$@"; }
     run -1 --separate-stderr call schedu

@@ -330,9 +330,42 @@ EOF
     [ "$status" -eq 1 ]
     [ "$output" = "{}" ]
     [ "$stderr" = "The key glob 'nosuch' does not match any keys." ]
-    run --separate-stderr key -f nosuch --out=json
+}
+
+@test "-p and -f of a glob that matches nothing: an empty table for a program, which is its answer" {
+    new_key minions m001
+    for option in -p -f; do
+        for out in json yaml raw; do
+            run --separate-stderr key "$option" nosuch --out="$out"
+            [ "$status" -eq 0 ]
+            [ "$output" = "{}" ]
+            [ "$stderr" = "The key glob 'nosuch' does not match any keys." ]
+        done
+        run --separate-stderr key "$option" nosuch
+        [ "$status" -eq 1 ]
+    done
+}
+
+# An operator's files, say of the keys that a Salt master had: they are nobody's, and can be seen and removed.
+@test "keys of Salt beside ours: listed, printed and deleted, and never accepted" {
+    new_key minions m001
+    rsa=$'-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----'
+    for name in minions/old minions_pre/late; do
+        printf '%s\n' "$rsa" >"$PKI/$name"
+        run key -p "${name#*/}" --out=json
+        [ "$status" -eq 0 ]
+        [[ $output == *"\"${name%/*}\": {"*"BEGIN PUBLIC KEY"* ]]
+    done
+    run --separate-stderr key -a late -y
     [ "$status" -eq 1 ]
-    [ "$output" = "{}" ]
+    [[ $stderr == *late* ]]
+    [ -f "$PKI/minions_pre/late" ]
+    for name in minions/old minions_pre/late; do
+        run key -d "${name#*/}" -y
+        [ "$status" -eq 0 ]
+        [ ! -e "$PKI/$name" ]
+    done
+    [ -f "$PKI/minions/m001" ]
 }
 
 @test "-q says nothing when all goes well" {

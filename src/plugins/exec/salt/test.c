@@ -31,6 +31,22 @@ test_true(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Nothing here is deprecated. Who tests how warnings reach him gets the two of Salt, whatever the level of the log:
+ * Python writes its warnings to stderr, too. */
+static int
+test_deprecation_warning(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char *const warnings[] = {
+        "This is a test deprecation warning by version.",
+        "This is a test deprecation warning by date very far into the future (3000-01-01).",
+    };
+
+    for (size_t i = 0; i < NELEMS(warnings); i++)
+        (void) fprintf(stderr, "test.deprecation_warning: DeprecationWarning: %s\n", warnings[i]);
+    *ret_value = json_true();
+    return 0;
+}
+
 /* For tests of how False is shown and counted. */
 static int
 test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -710,9 +726,8 @@ static const func_t funcs[] = {
     { "cross_test", test_cross_test, cross_args, FN_CALLS,
       "Call another function from inside this one." CLI_EXAMPLE(
           "salt '*' test.cross_test file.gid_to_group '[0]'") },
-    { "deprecation_warning", test_true, NULL, FN_READONLY,
-      "Return ``True``. Halite has nothing deprecated to warn of." CLI_EXAMPLE(
-          "salt \\* test.deprecation_warning") },
+    { "deprecation_warning", test_deprecation_warning, NULL, FN_READONLY,
+      "Return ``True``, and print two warnings on stderr." CLI_EXAMPLE("salt \\* test.deprecation_warning") },
     { "echo", NATIVE(test_echo), text_args, FN_READONLY | FN_NATIVE,
       "Return a string - used for testing the connection" CLI_EXAMPLE(
           "salt '*' test.echo 'foo bar baz quo qux'") },

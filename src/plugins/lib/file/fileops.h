@@ -178,8 +178,9 @@ int fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const 
                fop_owner_t owner, fail_t *err);
 int fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fop_owner_t owner,
                       fail_t *err);
-/* Copy `file` to cachedir/file_backup, with the time behind the name that it has as `path`. */
+/* Copy `file`, or nothing, to cachedir/file_backup, with the time behind the name that it has as `path`. */
 int fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err);
+int fop_backup_empty(call_ctx_t *ctx, const char *path, mode_t mode, fail_t *err);
 
 /* Lines with their ends. */
 typedef struct lines {
@@ -194,7 +195,6 @@ void lines_append(lines_t *l, const char *text);
 void lines_replace(lines_t *l, size_t at, const char *text);
 void lines_remove(lines_t *l, size_t at);
 void lines_join(const lines_t *l, buf_t *out);
-/* NEW unified difference. */
-char *lines_diff(const lines_t *a, const lines_t *b);
+char *lines_diff(const lines_t *a, const lines_t *b); /* NEW unified difference */
 
 #endif

@@ -169,12 +169,21 @@ there(const job_t *j)
     return j->file.at != NULL ? j->file.at : j->real != NULL ? j->real : j->name;
 }
 
+/* True when a copy of what was there is kept in the minion's cache. */
+static bool
+keeps_copy(const job_t *j)
+{
+    const char *backup = value_str(j->args, "backup", "");
+
+    if (*backup == '\0')
+        backup = value_str(ctx_opts(j->ctx), "backup_mode", "");
+    return str_eq(backup, "minion") || str_eq(backup, "both");
+}
+
 /* `dst`: what a backup is named after. */
 static int
 lib_manage_commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
 {
-    const char *backup = value_str(j->args, "backup", "");
-
     /* The owner and mode that the file is to have in the end, so that it never appears with others. */
     landing_t as = { (uid_t) -1, (gid_t) -1, 0, NULL };
     uid_t uid;
@@ -191,15 +200,12 @@ lib_manage_commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
 
     if (rc != 0)
         return rc;
-    if (*backup == '\0')
-        backup = value_str(ctx_opts(j->ctx), "backup_mode", "");
     int file = fop_leads_to(there(j), S_IFREG, err); /* a link that gives way may lead nowhere */
     if (file < 0)
         return file;
     if (file > 0) {
         as.like = j->file.at;
-        if ((str_eq(backup, "minion") || str_eq(backup, "both")) &&
-            fop_backup_minion(j->ctx, there(j), dst, err) != 0)
+        if (keeps_copy(j) && fop_backup_minion(j->ctx, there(j), dst, err) != 0)
             return -EIO;
     }
     return partfile_land(&j->file, what, &as, err);
@@ -411,6 +417,11 @@ write_new(job_t *j, fail_t *err)
     } else {
         note_diff(j, "New file");
     }
+    /* Salt makes a file of given contents empty first, and keeps a copy of that, so that file.list_backups tells
+     * when the file came to be. Here the file has its contents at once, and the copy is the same. */
+    if (there == 0 && j->contents && keeps_copy(j) &&
+        fop_backup_empty(j->ctx, j->name, mode_bits(value_str(j->before, "mode", NULL), 0600), err) != 0)
+        return -EIO;
     return lib_manage_commit(j, j->name, &what, err);
 }
 

@@ -216,10 +216,10 @@ fop_copyfile(const char *src, const char *dst, fail_t *err)
 
 /* ---- backups --------------------------------------------------------------------------------- */
 
-/* Copies to CACHEDIR/file_backup/FOLDER/NAME_DAY_MON_DD_HH:MM:SS_MICROS_YEAR, the name that file.list_backups
- * parses. */
-int
-fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err)
+/* Makes the folder of a copy, and names it: CACHEDIR/file_backup/FOLDER/NAME_DAY_MON_DD_HH:MM:SS_MICROS_YEAR, which
+ * file.list_backups parses. NEW, or NULL with *err. */
+static char *
+backup_place(call_ctx_t *ctx, const char *path, fail_t *err)
 {
     AUTO_FREE char *root = fs_join(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
                                    "file_backup");
@@ -233,10 +233,25 @@ fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *e
     localtime_r(&seconds, &tm);
     strftime(stamp, sizeof(stamp), "%a_%b_%d_%H:%M:%S", &tm);
     strftime(year, sizeof(year), "%Y", &tm);
-    AUTO_FREE char *copy = xasprintf("%s/%s_%s_%06d_%s", folder, fop_basename(path), stamp,
-                                     (int) (now % 1000000), year);
-    int rc = fs_mkdirs(folder, 0755, err);
-    return rc != 0 ? rc : fop_copy2(file, copy, err);
+    if (fs_mkdirs(folder, 0755, err) != 0)
+        return NULL;
+    return xasprintf("%s/%s_%s_%06d_%s", folder, fop_basename(path), stamp, (int) (now % 1000000), year);
+}
+
+int
+fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err)
+{
+    AUTO_FREE char *copy = backup_place(ctx, path, err);
+
+    return copy == NULL ? err->code : fop_copy2(file, copy, err);
+}
+
+int
+fop_backup_empty(call_ctx_t *ctx, const char *path, mode_t mode, fail_t *err)
+{
+    AUTO_FREE char *copy = backup_place(ctx, path, err);
+
+    return copy == NULL ? err->code : fs_write_atomic(copy, "", 0, mode, err);
 }
 
 int
