@@ -56,7 +56,7 @@ pyplugin_why(const plugin_t *p)
 
 /* A row of ARG_ANY, its text kept with the plug-in. */
 static arg_t
-row_of(pyplugin_t *self, const char *name, const char *dflt)
+kept_row(pyplugin_t *self, const char *name, const char *dflt)
 {
     self->texts = xrealloc(self->texts, (self->n_texts + 1) * sizeof(*self->texts));
     self->texts[self->n_texts] = arg_text(name, dflt);
@@ -70,7 +70,7 @@ add_row(pyplugin_t *self, arg_t **at, json_t *row)
     AUTO_FREE char *dflt = json_array_size(row) < 2 ? xstrdup(ARG_REQUIRED)
                                                     : value_dump(json_array_get(row, 1));
 
-    *(*at)++ = row_of(self, json_string_value(json_array_get(row, 0)), dflt);
+    *(*at)++ = kept_row(self, json_string_value(json_array_get(row, 0)), dflt);
 }
 
 static void
@@ -97,11 +97,11 @@ add_functions(pyplugin_t *self, pykind_t kind)
         json_array_foreach (pos, k, row)
             add_row(self, &at, row);
         if (star != NULL || json_array_size(only) > 0)
-            *at++ = row_of(self, star != NULL ? star : "*", ARG_STAR);
+            *at++ = kept_row(self, star != NULL ? star : "*", ARG_STAR);
         json_array_foreach (only, k, row)
             add_row(self, &at, row);
         if (starstar != NULL)
-            *at++ = row_of(self, starstar, ARG_STARSTAR);
+            *at++ = kept_row(self, starstar, ARG_STARSTAR);
         self->args[i] = args;
         self->functions[i] = (pyfunction_t){ kind,
                                              value_str(self->said, "stem", ""),

@@ -23,7 +23,7 @@ _Static_assert(2 * NELEMS(rows) <= NELEMS(by_name), "the index of options is too
 
 /* The place where the search for a name begins: FNV-1a. The names are the table's own, nobody aims at a place. */
 static size_t
-place_of(const char *name)
+hash_of_name(const char *name)
 {
     uint32_t hash = 2166136261U;
 
@@ -36,7 +36,7 @@ static void
 index_rows(void)
 {
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        size_t at = place_of(rows[i].name);
+        size_t at = hash_of_name(rows[i].name);
         while (by_name[at] != 0)
             at = (at + 1) % NELEMS(by_name);
         by_name[at] = (uint16_t) (i + 1);
@@ -57,7 +57,7 @@ conf_row(const char *name, conf_side_t side)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, index_rows);
-    for (size_t at = place_of(name); by_name[at] != 0; at = (at + 1) % NELEMS(by_name)) {
+    for (size_t at = hash_of_name(name); by_name[at] != 0; at = (at + 1) % NELEMS(by_name)) {
         const option_row_t *row = &rows[by_name[at] - 1];
         if ((row->side & side) != 0 && str_eq(row->name, name))
             return row;
