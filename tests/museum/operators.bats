@@ -6,7 +6,7 @@ load ../t/lib
 load museum
 
 setup_file() {
-    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'m2': ['test\\..*', 'jinja\\..*', 'event\\..*']}, {'nosuch*': [cmd.run]}, {'m1': ['saltutil.cmd']}, {'m1 or m2': [test.echo]}, test.version]}"
+    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'m2': ['test\\..*', 'jinja\\..*', 'event\\..*', saltcheck.run_test]}, {'nosuch*': [cmd.run]}, {'m1': ['saltutil.cmd']}, {'m1 or m2': [test.echo]}, test.version]}"
     fleet_open
     chmod o+r "$MASTER_CONF"
 }
@@ -58,6 +58,12 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     done
     for arg in '["mine_functions={x: [{mine_function: cmd.run}, id]}"]' '[{"__kwarg__":true,"mine_functions":{"cmd.run":["id"]}}]' '[false,{"cmd.run":["id"]}]'; do
         refused "$(publish '"m2"' glob '"mine.update"' '' "$arg")"
+    done
+    nobody "$(publish '"m2"' glob '"saltcheck.run_test"' '' '["test={module_and_function: test.ping, assertion: assertTrue}"]')" | grep -q '"ok":true'
+    for arg in '["test={module_and_function: cmd.run, args: [id], assertion: assertTrue}"]' \
+        '[{"__kwarg__":true,"test":{"module_and_function":"saltcheck.state_apply","args":["any"]}}]'; do
+        refused "$(publish '"m2"' glob '"saltcheck.run_test"' '' "$arg")"
+        [[ $output == *'is not allowed'* ]]
     done
 }
 
