@@ -178,14 +178,14 @@ no_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return fail_set(err, -ENOTSUP, "only its arguments are looked at");
 }
 
-static const arg_t orchestrate_args[] = { ARG("mods", ARG_ANY, ARG_REQUIRED, ""),
-                                          ARG("saltenv", ARG_STR, "\"base\"", ""),
-                                          ARG("pillar", ARG_ANY, "null", ""), ARGS_END };
-static const arg_t named_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, ""), ARG("zone", ARG_STR, "null", ""),
-                                    ARGS_END };
-static const arg_t any_args[] = { ARG("args", ARG_ANY, ARG_STAR, ""),
-                                  ARG("kwargs", ARG_ANY, ARG_STARSTAR, ""), ARGS_END };
-static const arg_t accept_args[] = { ARG("match", ARG_ANY, ARG_REQUIRED, ""), ARGS_END };
+static const arg_t orchestrate_args[] = { ARG("mods", ARG_ANY, ARG_REQUIRED, "x"),
+                                          ARG("saltenv", ARG_STR, "\"base\"", "x"),
+                                          ARG("pillar", ARG_ANY, "null", "x"), ARGS_END };
+static const arg_t named_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "x"),
+                                    ARG("zone", ARG_STR, "null", "x"), ARGS_END };
+static const arg_t any_args[] = { ARG("args", ARG_ANY, ARG_STAR, "x"),
+                                  ARG("kwargs", ARG_ANY, ARG_STARSTAR, "x"), ARGS_END };
+static const arg_t accept_args[] = { ARG("match", ARG_ANY, ARG_REQUIRED, "x"), ARGS_END };
 static const func_t state_funcs[] = { { "orchestrate", no_function, orchestrate_args, FN_ACCESS_ADMIN,
                                         "x" } };
 static const func_t ddns_funcs[] = { { "add_host", no_function, named_args, FN_ACCESS_ADMIN, "x" } };

@@ -132,11 +132,11 @@ job_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static const arg_t any_args[] = { ARG("a", ARG_ANY, "null", ""), ARG("b", ARG_ANY, "null", ""), ARGS_END };
-static const arg_t size_args[] = { ARG("size", ARG_INT, "0", ""), ARGS_END };
-static const arg_t large_args[] = { ARG("size", ARG_INT, "0", ""), ARG("more", ARG_ANY, "null", ""),
+static const arg_t any_args[] = { ARG("a", ARG_ANY, "null", "x"), ARG("b", ARG_ANY, "null", "x"), ARGS_END };
+static const arg_t size_args[] = { ARG("size", ARG_INT, "0", "x"), ARGS_END };
+static const arg_t large_args[] = { ARG("size", ARG_INT, "0", "x"), ARG("more", ARG_ANY, "null", "x"),
                                     ARGS_END };
-static const arg_t count_args[] = { ARG("count", ARG_INT, "1", ""), ARGS_END };
+static const arg_t count_args[] = { ARG("count", ARG_INT, "1", "x"), ARGS_END };
 
 static const func_t job_funcs[] = {
     { "echo", job_echo, any_args, 0, "x" },       { "crash", job_crash, NULL, 0, "x" },

@@ -352,10 +352,10 @@ gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static const arg_t name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, ""), ARGS_END };
-static const arg_t gen_args[] = { ARG("password", ARG_STR, ARG_REQUIRED, ""),
-                                  ARG("crypt_salt", ARG_STR, "null", ""),
-                                  ARG("algorithm", ARG_STR, "\"sha512\"", ""), ARGS_END };
+static const arg_t name_args[] = { ARG("name", ARG_STR, ARG_REQUIRED, "x"), ARGS_END };
+static const arg_t gen_args[] = { ARG("password", ARG_STR, ARG_REQUIRED, "x"),
+                                  ARG("crypt_salt", ARG_STR, "null", "x"),
+                                  ARG("algorithm", ARG_STR, "\"sha512\"", "x"), ARGS_END };
 static const func_t user_funcs[] = { { "info", no_user, name_args, 0, "" } };
 static const func_t shadow_funcs[] = { { "gen_password", gen_password, gen_args, 0, "" },
                                        { "info", shadow_info, name_args, 0, "" } };
@@ -484,7 +484,7 @@ test_groups(void **state)
         { "{\"optional_groups\": [\"audio\", \"nosuch\"]}",
           "The following user attributes are set to be changed:\ngroups: ['audio']\n" },
     };
-    static const arg_t gid_args[] = { ARG("gid", ARG_ANY, ARG_REQUIRED, ""), ARGS_END };
+    static const arg_t gid_args[] = { ARG("gid", ARG_ANY, ARG_REQUIRED, "x"), ARGS_END };
     static const func_t users[] = { { "info", zoe_info, name_args, 0, "" } };
     static const func_t groups[] = { { "info", any_group, name_args, 0, "" } };
     static const func_t files[] = { { "gid_to_group", staff, gid_args, 0, "" } };

@@ -123,8 +123,8 @@ fake_cache_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = fs_exists(served) ? json_string(served) : json_string("");
     return 0;
 }
-static const arg_t fake_cache_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, ""),
-                                         ARG("saltenv", ARG_STR, "null", ""), ARGS_END };
+static const arg_t fake_cache_args[] = { ARG("path", ARG_STR, ARG_REQUIRED, "x"),
+                                         ARG("saltenv", ARG_STR, "null", "x"), ARGS_END };
 static const func_t fake_cp_functions[] = { { "cache_file", fake_cache_file, fake_cache_args, 0, "" } };
 static const plugin_t fake_cp = { .kind = PLUGIN_EXEC, .file = "cp", FUNCS(fake_cp_functions) };
 

@@ -166,8 +166,8 @@ static const arg_t check_args[] = { CONSUL_ROWS,
                                                                  "interval, or ttl; id, notes"),
                                     ARGS_END };
 static const arg_t service_args[] = {
-    CONSUL_ROWS,
-    CONSUL_ROW_MORE("", "Its members: name, address, port, id, tags, enabletagoverride, check"), ARGS_END
+    CONSUL_ROWS, CONSUL_ROW_MORE("", "Its members: name, address, port, id, tags, enabletagoverride, check"),
+    ARGS_END
 };
 static const arg_t session_args[] = { CONSUL_ROWS, CONSUL_ROW_MORE(WORDS_SESSION, "Its members"), ARGS_END };
 static const arg_t catalog_args[] = { CONSUL_ROWS,
