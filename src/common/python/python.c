@@ -8,6 +8,7 @@
 #include "common/python/python.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -20,7 +21,6 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "common/host/package.h"
 #include "common/host/proc.h"
 #include "common/python/door.h"
 #include "salt/limits.h"
@@ -104,6 +104,26 @@ python_child_run(const void *cookie)
     int code = errno;
     (void) !write(plan->report, &code, sizeof(code));
     _exit(127);
+}
+
+/* The folder of the package `salt` that files import where no Salt is installed: beside this program, as
+ * `make` or `make install` puts it. NEW; "" where it is not. */
+static char *
+package_folder(void)
+{
+    static const char *const places[] = { "../lib/halite/python", "../python",
+                                          "python" }; /* the last: of a private program */
+    char exe[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe));
+    const char *slash = len > 0 && (size_t) len < sizeof(exe) ? memrchr(exe, '/', (size_t) len) : NULL;
+
+    for (size_t i = 0; slash != NULL && i < NELEMS(places); i++) {
+        AUTO_FREE char *folder = xasprintf("%.*s/%s", (int) (slash - exe), exe, places[i]);
+        AUTO_FREE char *inside = fs_join(folder, "salt/__init__.py");
+        if (fs_look(inside, NULL) > 0)
+            return STEAL(folder);
+    }
+    return xstrdup("");
 }
 
 /* Forks and waits for exec: `report` is closed by it, or carries its errno. 0 or a negative errno. */

@@ -1,12 +1,33 @@
-/* environment.c - grains about the minion's own process: folder, search path, shell, locale. */
+/* environment.c - grains about the minion's own process: folder, search path, shell, locale; and the Python that
+ * its files in Python would run by. */
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "common/base/str.h"
 #include "common/host/rootfs.h"
+#include "common/base/str.h"
 #include "salt/plugin.h"
+
+/* The interpreter on PATH and its version as the file's name tells it ("python3.11"): formulas choose packages by
+ * that. Nothing is started for it, so that the third number and what follows it are not known. */
+static void
+add_python(const grain_ctx_t *ctx, json_t *out)
+{
+    AUTO_FREE char *program = root_which(ctx->root, "python3");
+    AUTO_FREE char *path = program != NULL ? root_path(ctx->root, program) : NULL;
+    AUTO_FREE char *file = path != NULL ? realpath(path, NULL) : NULL;
+    const char *base = file != NULL ? strrchr(file, '/') : NULL;
+    const char *name = base != NULL ? strstr(base, "python") : NULL; /* Red Hat has platform-python3.6 */
+    int major, minor, end = 0;
+
+    if (program == NULL)
+        return;
+    json_object_set_new(out, "pythonexecutable", json_string(program));
+    if (name != NULL && sscanf(name, "python%2d.%3d%n", &major, &minor, &end) == 2 && name[end] == '\0')
+        json_object_set_new(out, "pythonversion", json_pack("[i, i]", major, minor));
+}
 
 static int
 environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
@@ -61,10 +82,14 @@ environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_object_set_new(out, "locale_info", info);
 
     json_object_set_new(out, "shell", json_string(shell != NULL ? shell : "/bin/sh"));
+    add_python(ctx, out);
     return 0;
 }
 
-static const char *const keys[] = { "cwd", "path", "systempath", "shell", "locale_info", NULL };
+static const char *const keys[] = { "cwd",           "path",        "systempath",
+                                    "shell",         "locale_info", "pythonexecutable",
+                                    "pythonversion", NULL };
 
-PLUGIN(grain, environment, .doc = "The minion's folder, search path, shell and locale.",
+PLUGIN(grain, environment,
+       .doc = "The minion's folder, search path, shell and locale, and the host's Python.",
        .collect = environment_collect, .cost = GRAIN_CHEAP, .keys = keys);
