@@ -234,7 +234,7 @@ class Maria(Database):
                 f"--pid-file={self.folder}/pid"]
 
     def is_up(self):
-        return subprocess.run(["mariadb-admin", "--no-defaults", "-S", f"{self.folder}/sock", "-u", "root", "ping"], capture_output=True).returncode == 0
+        return subprocess.run(["mariadb", "--no-defaults", "-S", f"{self.folder}/sock", "-u", "root", "-e", "select 1"], capture_output=True).returncode == 0
 
     def sql(self, text, db="salt"):
         return self._run("mariadb", "--no-defaults", "-S", f"{self.folder}/sock", "-u", "root", "--default-character-set=utf8mb4", "-rN", db, text=text)

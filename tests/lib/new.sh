@@ -27,7 +27,7 @@ ${name}_hello(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t hello_args[] = {
-    { "who", ARG_STR, ARG_REQUIRED, "Name of the one to greet" },
+    ARG("who", ARG_STR, ARG_REQUIRED, "Name of the one to greet"),
     ARGS_END,
 };
 
@@ -70,7 +70,7 @@ ${name}_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const arg_t present_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The thing" },
+    ARG("name", ARG_STR, ARG_REQUIRED, "The thing"),
     ARGS_END,
 };
 
