@@ -8,7 +8,7 @@
 
 /* ---- kinds ------------------------------------------------------------------------------------------ */
 
-/* What the text of a failure shows around its words. */
+/* The values that the text of a failed assertion shows. */
 typedef enum shows { SHOWS_BOTH, SHOWS_RETURNED, SHOWS_NONE } shows_t;
 
 enum {

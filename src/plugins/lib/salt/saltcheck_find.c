@@ -143,7 +143,7 @@ fetch_tests(saltcheck_find_t *self, const char *sls, bool all, json_t *cached, f
     return 0;
 }
 
-/* Of the files that were fetched for this state and what it includes, those of this SLS. */
+/* Takes the files of one SLS from those fetched for the state and what it includes. */
 static void
 take_matching(saltcheck_find_t *self, const char *sls, json_t *cached)
 {

@@ -61,7 +61,7 @@ function_valid(call_ctx_t *ctx, const saltcheck_test_t *check)
     return false;
 }
 
-/* What is wrong with it goes to the log. */
+/* Checks a test before its function is called. Each objection goes to the log. */
 static bool
 is_valid(call_ctx_t *ctx, const saltcheck_test_t *check)
 {
@@ -142,7 +142,7 @@ call_with(call_ctx_t *ctx, const saltcheck_test_t *check, py_t *list, py_t *kwar
     return returned;
 }
 
-/* What the test's function returns. NEW, or NULL with *err. */
+/* Calls the function of a test. NEW return, or NULL with *err. */
 static py_t *
 call_for_check(call_ctx_t *ctx, const saltcheck_test_t *check, fail_t *err)
 {
