@@ -47,7 +47,7 @@ has_type(const json_t *v, const arg_t *row)
         [ARG_BOOL] = JSON_TRUE,  [ARG_LIST] = JSON_ARRAY,  [ARG_DICT] = JSON_OBJECT,
     };
 
-    if (arg_type(row) == ARG_ANY || (json_is_null(v) && !arg_is(row, ARG_REQUIRED) && arg_is(row, "null")))
+    if (arg_type(row) == ARG_ANY || (json_is_null(v) && arg_is(row, "null")))
         return true;
     return (json_is_boolean(v) ? JSON_TRUE : (int) json_typeof(v)) == types[arg_type(row)];
 }

@@ -172,7 +172,7 @@ bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kw
         return json_incref(v);
     if (json_is_null(v) && !arg_is(row, ARG_REQUIRED) && arg_type(row) != ARG_BOOL)
         return bind_default(row);
-    if (json_is_null(v) && !arg_is(row, ARG_REQUIRED) && arg_is(row, "null"))
+    if (json_is_null(v) && arg_is(row, "null"))
         return json_null();
     json_t *made = json_is_null(v) && arg_type(row) != ARG_BOOL ? NULL : types[arg_type(row)].convert(v);
     if (made != NULL)
