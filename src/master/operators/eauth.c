@@ -56,7 +56,7 @@ typedef struct eauth {
     size_t n_attempts;
     json_int_t last_id;
     int64_t expire_ms;
-    uid_t api; /* salt-api's, -1: there is no such user */
+    uid_t api; /* salt-api's, -1: there is no such user, or nobody may log in */
     tries_t tries[LIMIT_AUTH_TRIES];
 } eauth_t;
 
@@ -512,19 +512,28 @@ eauth_tick(front_t *front, int64_t now_ms)
 }
 
 /* salt-api is known by its user: requests that come from that user bring the address of the client that they
- * are for. */
+ * are for. Where nobody may log in the user is not looked up, as name services are libraries of some 400 kB. */
+static void
+eauth_reload(front_t *front)
+{
+    const char *api = conf_str(front->conf, "api_user");
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *user = NULL;
+
+    if (json_object_size(conf_get(front->conf, "external_auth")) > 0)
+        user = passwd_user(&space, *api != '\0' ? api : API_USER);
+    eauth_own(front)->api = user != NULL ? user->pw_uid : (uid_t) -1;
+}
+
 static int
 eauth_start(front_t *front, fail_t *err)
 {
     eauth_t *self = eauth_own(front);
-    const char *api = conf_str(front->conf, "api_user");
-    passwd_space_auto_t space = { 0 };
-    const struct passwd *user = passwd_user(&space, *api != '\0' ? api : API_USER);
 
     self->front = front;
-    self->api = user != NULL ? user->pw_uid : (uid_t) -1;
     self->line = authline_new(front->loop, eauth_answered, self);
     self->tokens = tokens_new(front, err);
+    eauth_reload(front);
     return self->tokens != NULL ? 0 : err->code;
 }
 
@@ -553,6 +562,7 @@ eauth_line_closed(front_t *front, lconn_t *c)
 const front_part_t part_eauth = { .name = "eauth",
                                   .size = sizeof(eauth_t),
                                   .start = eauth_start,
+                                  .reload = eauth_reload,
                                   .destroy = eauth_destroy,
                                   .tick = eauth_tick,
                                   .every_ms = 100,
