@@ -9,6 +9,7 @@
 
 #include "common/base/beneath.h"
 #include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/conf/conf.h"
 #include "salt/limits.h"
@@ -307,6 +308,27 @@ keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, f
             return file_fail(self, -errno, "look at", id, order[i], err);
     }
     return 0;
+}
+
+#define STAMP_STEP_NS 20000000 /* a file system's clock moves with the kernel's ticks, 10 ms at most */
+
+uint64_t
+keystore_stamp(const keystore_t *self)
+{
+    static const key_state_t states[] = { KEY_ACCEPTED, KEY_PENDING, KEY_REJECTED };
+    int64_t now = clock_wall_us() * 1000;
+    uint64_t stamp = 0;
+
+    for (size_t i = 0; i < NELEMS(states); i++) {
+        struct stat st;
+        if (fstat(self->fds[states[i]], &st) != 0)
+            return 0;
+        int64_t ns = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+        if (ns > now - STAMP_STEP_NS && ns <= now)
+            return 0;
+        stamp = stamp * 31 + (uint64_t) ns;
+    }
+    return stamp;
 }
 
 /* ---- changes ------------------------------------------------------------------------------------ */

@@ -87,6 +87,42 @@ teardown() {
     wait_event keys '"act":"accept","id":"m2".*"cause":"file"'
 }
 
+@test "a job sees at once what was done by hand to key files; two ids with one key do no harm" {
+    fleet_down
+    fleet_up m1
+    listen keys 'salt/key'
+    local pki
+    pki=$(dirname "$(dirname "$(master_pki minions/m1)")")
+
+    # A second id with m1's key is one more target, and the key stays m1's, also after all files are read again.
+    cp "$pki/minions/m1" "$pki/minions/m2"
+    run -1 salt -t 2 m2 test.ping
+    [[ $output == *"Minion did not return"* ]]
+    wait_event keys '"act":"accept","id":"m2".*"cause":"file"'
+    until_log "$FLEET/log/master" "minion m2: its key is that of the minion m1"
+    kill -HUP "$(pid_of master)"
+    until_log "$FLEET/log/master" 'reload: '
+    ping_ok m1
+    rm "$pki/minions/m2"
+    run -2 salt m2 test.ping
+    ping_ok m1
+
+    # A renamed file is a renamed minion; the key goes with it.
+    stop m1
+    mv "$pki/minions/m1" "$pki/minions/m3"
+    mv "$FLEET/m1" "$FLEET/m3"
+    run -2 salt m1 test.ping
+    start_minion m3
+    wait_connected m3
+    ping_ok m3
+
+    # A key whose file is gone is accepted no more: the live connection ends, and the key waits.
+    rm "$pki/minions/m3"
+    run -2 salt m3 test.ping
+    wait_key m3 pre
+    wait_event keys '"act":"delete","id":"m3".*"cause":"file"'
+}
+
 @test "salt/auth has result, act, id and the public key" {
     start_master
     listen auth 'salt/auth'

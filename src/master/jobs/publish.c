@@ -25,6 +25,7 @@
 #include "master/front/part.h"
 #include "master/jobs/targets.h"
 #include "master/jobs/verdict.h"
+#include "master/keys/keyfolders.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -196,6 +197,7 @@ publish_job(front_t *self, const json_t *request, const char *user, bool bounded
     AUTO_FREE uint32_t *slots = NULL;
     json_auto_t *missing = NULL;
     size_t n = 0;
+    keyfolders_look(self);
     if (!publish_check_function(value_get(request, "fun"), err) || !check_returner(request, err) ||
         !publish_check_subset(request, err) || targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;

@@ -120,22 +120,43 @@ auth_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
     hook_greeted(self, peer);
 }
 
-/* Cut a minion's connections and close its open jobs: the key is no longer valid. */
+/* Cut a minion's connections and close its open jobs: the key is no longer valid. Connections of another id
+ * that has the key, and keeps it, stay. */
 static void
 cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 {
-    keychange_cut(self, m, z85, was_accepted);
+    const minion_t *holder = peers_by_key(self->peers, z85);
+    bool others = holder != NULL && holder != m;
+    keychange_cut(self, m, others ? "" : z85, was_accepted && !others);
     hook_dismissed(self, m);
+}
+
+static zap_verdict_t
+verdict(key_state_t state)
+{
+    return state == KEY_ACCEPTED ? ZAP_ACCEPTED : state == KEY_REJECTED ? ZAP_REJECTED : ZAP_PENDING;
+}
+
+/* The ZAP handler follows the table: of a key that stands under several ids the table knows whose it is. */
+static void
+auth_permit(front_t *self, const char *z85)
+{
+    const minion_t *m = peers_by_key(self->peers, z85);
+    zap_set(self->zap, z85, m != NULL ? verdict(m->state) : ZAP_UNKNOWN);
 }
 
 /* Forget an id whose key file is gone: next key, handshake permission, connections, jobs, table entry. */
 static void
 auth_forget(front_t *self, minion_t *m)
 {
+    char z85[KEY_Z85_LEN];
+    (void) str_copy(z85, sizeof(z85), m->z85);
     rekey_forget(self, m);
-    zap_set(self->zap, m->z85, ZAP_UNKNOWN);
-    cut_minion(self, m, m->z85, m->state == KEY_ACCEPTED);
+    if (peers_by_key(self->peers, z85) == m)
+        zap_set(self->zap, z85, ZAP_UNKNOWN);
+    cut_minion(self, m, z85, m->state == KEY_ACCEPTED);
     peers_forget(self->peers, &m);
+    auth_permit(self, z85);
 }
 
 /* Delete all that the store has of an id, in one commit. */
@@ -145,12 +166,6 @@ forget_data(front_t *self, const char *id)
     store_together(self->store);
     hook_forgotten(self, id);
     store_apart(self->store);
-}
-
-static zap_verdict_t
-verdict(key_state_t state)
-{
-    return state == KEY_ACCEPTED ? ZAP_ACCEPTED : state == KEY_REJECTED ? ZAP_REJECTED : ZAP_PENDING;
 }
 
 static void auth_accepted(front_t *self, minion_t *m);
@@ -170,13 +185,19 @@ auth_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_stat
     bool other = m != NULL && !str_eq(old, z85);
     if (m != NULL && (other || state != KEY_ACCEPTED))
         rekey_forget(self, m);
-    if (other)
-        zap_set(self->zap, old, ZAP_UNKNOWN);
     m = peers_know(self->peers, id, key, state);
     m->key_since_s = 0; /* the file may be a new one: read its time again */
     if (other || was != state)
         m->expiring = m->expired = false;
-    zap_set(self->zap, m->z85, verdict(state));
+    if (other)
+        auth_permit(self, old);
+    auth_permit(self, m->z85);
+    const minion_t *holder = peers_by_key(self->peers, m->z85);
+    if (state == KEY_ACCEPTED && holder != m && (other || was != state))
+        log_warning(
+            "minion %s: its key is that of the minion %s: one key can't have two ids, so that %s can't "
+            "connect; delete one of them (salt-key -d)",
+            id, holder->id, id);
     if (other || (was == KEY_ACCEPTED && state != KEY_ACCEPTED) || state == KEY_REJECTED)
         cut_minion(self, m, other ? old : m->z85, was == KEY_ACCEPTED);
     if (state == KEY_ACCEPTED && was != KEY_ACCEPTED)
@@ -382,44 +403,52 @@ rival_won(front_t *self, minion_t *m)
     hook_connected(self, m, hello, true);
 }
 
-/* Heeds key files that an operator changed by hand, as Salt's users do: one that is gone, that stands in
- * another state's folder, or that was put there before the minion came counts from the next hello of the id
- * on. False: the peer is cut. */
-static bool
-heed_folders(front_t *self, peer_t *peer, const char *id)
+bool
+auth_heed(front_t *self, const char *id)
 {
     static const char *const acts[] = {
         [KEY_ACCEPTED] = "accept", [KEY_REJECTED] = "reject", [KEY_PENDING] = "pend"
     };
     minion_t *m = peers_by_id(self->peers, id);
-    bool was_accepted = m != NULL && m->state == KEY_ACCEPTED;
-    key_state_t state = KEY_UNKNOWN;
+    key_state_t was = m != NULL ? m->state : KEY_UNKNOWN, state = KEY_UNKNOWN;
     fail_auto_t err = FAIL_INIT;
     uint8_t key[KEY_BYTES];
-    if (m != NULL && (m == peer->minion || keystore_has(self->keystore, id, m->state)))
-        return true;
-    if (keystore_state(self->keystore, id, &state, &err) < 0 ||
-        (state != KEY_UNKNOWN && !keystore_get(self->keystore, id, state, key, &err))) {
+    int rc = keystore_state(self->keystore, id, &state, &err);
+    if (rc == 0 && state == was)
+        return false;
+    if (rc < 0 || (state != KEY_UNKNOWN && !keystore_get(self->keystore, id, state, key, &err))) {
         noise_warn(self, "minion %s: %s", id,
                    err.text != NULL ? fail_text(&err) : "there is no key in its file");
-        return true;
+        return false;
     }
     if (state != KEY_UNKNOWN) {
         log_info("minion %s: its key's file was put into %s by hand", id, key_state_dir(state));
-        m = auth_learn(self, id, key, state);
+        (void) auth_learn(self, id, key, state);
         keychange_tell(self, NULL, id, acts[state], json_pack("{s:s}", "cause", "file"));
-    } else if (m != NULL) {
+    } else {
         log_warning("minion %s: its key's file was removed by hand: the key is deleted", id);
-        bool same = str_eq(m->z85, peer->z85);
         auth_forget(self, m);
         forget_data(self, id);
         keychange_tell(self, NULL, id, "delete", json_pack("{s:s}", "cause", "file"));
-        full_check(self);
-        return !same;
     }
     full_check(self);
-    /* auth_learn() cuts a key that is rejected, or accepted no more. */
-    bool cut = state == KEY_REJECTED || (was_accepted && state != KEY_ACCEPTED);
+    return true;
+}
+
+/* Heeds the files of an id that a hello is about. False: the peer is cut, as auth_learn() and auth_forget()
+ * do with a key that is accepted no more. */
+static bool
+auth_heed_hello(front_t *self, const peer_t *peer, const char *id)
+{
+    const minion_t *m = peers_by_id(self->peers, id);
+    bool was_accepted = m != NULL && m->state == KEY_ACCEPTED,
+         was_its = m != NULL && str_eq(m->z85, peer->z85);
+    if (!auth_heed(self, id))
+        return true;
+    m = peers_by_id(self->peers, id);
+    if (m == NULL)
+        return !was_its;
+    bool cut = m->state == KEY_REJECTED || (was_accepted && m->state != KEY_ACCEPTED);
     return !cut || !str_eq(m->z85, peer->z85);
 }
 
@@ -428,9 +457,14 @@ heed_folders(front_t *self, peer_t *peer, const char *id)
 static key_state_t
 auth_claim(front_t *self, peer_t *peer, const char *id, const json_t *hello, minion_t **ret_m)
 {
-    if (!heed_folders(self, peer, id))
+    if (!auth_heed_hello(self, peer, id))
         return KEY_UNKNOWN;
-    minion_t *owner = peers_by_key(self->peers, peer->z85), *m = peers_by_id(self->peers, id);
+    minion_t *owner = peers_by_key(self->peers, peer->z85);
+    /* A file that was renamed by hand: its old id is gone. */
+    if (owner != NULL && !str_eq(owner->id, id) && !auth_heed_hello(self, peer, owner->id))
+        return KEY_UNKNOWN;
+    owner = peers_by_key(self->peers, peer->z85);
+    minion_t *m = peers_by_id(self->peers, id);
     if (owner != NULL && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
         AUTO_FREE char *why = xasprintf(
             "its key belongs to the minion '%s': one key can't have two ids; to rename a minion, delete "

@@ -11,5 +11,9 @@
 
 /* The minion's key is too old: an accepted one becomes pending, a pending one is deleted. May free `m`. */
 void auth_expire(front_t *self, minion_t *m);
+/* Makes the tables follow the key files of an id, which an operator may have changed by hand as Salt's users
+ * do: removed, moved to another state's folder, or put there before the minion came. True when there was
+ * something to follow; the minion may be another one then, or none. */
+bool auth_heed(front_t *self, const char *id);
 
 #endif

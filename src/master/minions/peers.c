@@ -21,6 +21,7 @@ struct peers {
     minion_t **by_sub;
     int n_fds;
     peer_t *ended;
+    bool has_twins; /* once two ids had one key */
 };
 
 static void
@@ -134,30 +135,54 @@ minion_may_tell(minion_t *self, size_t len, int64_t now_ms)
     return true;
 }
 
-static void
-unbind_key(peers_t *self, minion_t *m)
+/* Files put there by hand may give one key to several ids: then it is that of a rejected id, or of the
+ * accepted one that came first, before that of one that waits. */
+static bool
+is_displaced(const minion_t *holder, key_state_t by)
 {
-    if (map_get(self->keys, m->z85) == m)
-        (void) map_take(self->keys, m->z85);
+    return holder == NULL || by == KEY_REJECTED || (by == KEY_ACCEPTED && holder->state == KEY_PENDING);
 }
 
-/* A pending key never displaces another id's key in the map. */
+static void
+bind_key(peers_t *self, minion_t *m)
+{
+    const minion_t *holder = map_get(self->keys, m->z85);
+    self->has_twins |= holder != NULL && holder != m;
+    if (is_displaced(holder, m->state))
+        map_set(self->keys, m->z85, m);
+}
+
+/* Another id with the same key takes its place. */
+static void
+unbind_key(peers_t *self, const minion_t *m)
+{
+    if (map_get(self->keys, m->z85) != m)
+        return;
+    (void) map_take(self->keys, m->z85);
+    for (uint32_t i = 0; self->has_twins && i < self->n_slots; i++) {
+        minion_t *twin = self->slots[i];
+        if (twin != NULL && twin != m && str_eq(twin->z85, m->z85))
+            bind_key(self, twin);
+    }
+}
+
 minion_t *
 peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
 {
     minion_t *m = map_get(self->ids, id);
+    char z85[KEY_Z85_LEN];
+    key_to_z85(key, z85);
     if (m == NULL)
         m = new_minion(self, id);
-    else
+    else if (m->state != state || !str_eq(m->z85, z85))
         unbind_key(self, m);
     if (m->state < KEY_STATES)
         self->counts[m->state]--;
-    key_to_z85(key, m->z85);
+    (void) str_copy(m->z85, sizeof(m->z85), z85);
     m->state = state;
     m->was_accepted |= state == KEY_ACCEPTED;
     self->counts[state]++;
-    if (state != KEY_PENDING || map_get(self->keys, m->z85) == NULL)
-        map_set(self->keys, m->z85, m);
+    bind_key(self, m);
     return m;
 }
 

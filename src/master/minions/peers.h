@@ -101,7 +101,8 @@ minion_t *peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES]
 /* Frees the minion and empties its slot; its connections stay, and speak for nobody. */
 void peers_forget(peers_t *self, minion_t **m_p);
 minion_t *peers_by_id(const peers_t *self, const char *id);
-/* The minion with this key, accepted or rejected before pending; NULL without one. */
+/* The minion with this key; of several the rejected one, then the first that was accepted, then one that
+ * waits. NULL without one. */
 minion_t *peers_by_key(const peers_t *self, const char *z85);
 /* A slot outlives a minion only as a number: jobs keep slots, and find NULL or another minion later. */
 minion_t *peers_by_slot(const peers_t *self, uint32_t slot);

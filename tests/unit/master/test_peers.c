@@ -72,6 +72,37 @@ test_ids_and_slots(void **state)
     assert_int_equal(peers_know(f->peers, "c", key_a, KEY_ACCEPTED)->slot, 2);
 }
 
+/* Files put there by hand can give one key to two ids: it stays the first one's, also when all files are read
+ * again, and is the other's when that one goes. */
+static void
+test_one_key_of_two_ids(void **state)
+{
+    fixture_t *f = *state;
+    minion_t *a = peers_know(f->peers, "a", key_a, KEY_ACCEPTED);
+    minion_t *b = peers_know(f->peers, "b", key_a, KEY_ACCEPTED);
+    minion_t *c = peers_know(f->peers, "c", key_a, KEY_PENDING);
+
+    assert_ptr_equal(peers_by_key(f->peers, f->a), a);
+    (void) peers_know(f->peers, "b", key_a, KEY_ACCEPTED);
+    (void) peers_know(f->peers, "a", key_a, KEY_ACCEPTED);
+    assert_ptr_equal(peers_by_key(f->peers, f->a), a);
+
+    /* A rejected key is rejected, whoever else has it. */
+    (void) peers_know(f->peers, "b", key_a, KEY_REJECTED);
+    assert_ptr_equal(peers_by_key(f->peers, f->a), b);
+    (void) peers_know(f->peers, "b", key_a, KEY_PENDING);
+    assert_ptr_equal(peers_by_key(f->peers, f->a), a);
+
+    (void) peers_know(f->peers, "b", key_a, KEY_ACCEPTED);
+    peers_forget(f->peers, &a);
+    assert_ptr_equal(peers_by_key(f->peers, f->a), b);
+    (void) peers_know(f->peers, "b", key_b, KEY_ACCEPTED);
+    assert_ptr_equal(peers_by_key(f->peers, f->a), c);
+    assert_ptr_equal(peers_by_key(f->peers, f->b), b);
+    peers_forget(f->peers, &c);
+    assert_null(peers_by_key(f->peers, f->a));
+}
+
 /* Of one that only waited no job knows: who is renamed over and over takes one. */
 static void
 test_slots_of_those_that_wait(void **state)
@@ -330,6 +361,6 @@ test_walk(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_ids_and_slots), TEST(test_slots_of_those_that_wait), TEST(test_keys),
-          TEST(test_connections), TEST(test_taken_over), TEST(test_ended), TEST(test_lines_of_a_key),
-          TEST(test_bind), TEST(test_subs), TEST(test_walk))
+UNIT_MAIN(TEST(test_ids_and_slots), TEST(test_one_key_of_two_ids), TEST(test_slots_of_those_that_wait),
+          TEST(test_keys), TEST(test_connections), TEST(test_taken_over), TEST(test_ended),
+          TEST(test_lines_of_a_key), TEST(test_bind), TEST(test_subs), TEST(test_walk))
