@@ -84,7 +84,10 @@ typedef enum plugin_kind {
 #undef MORE
 
 typedef struct plugin {
-    plugin_kind_t kind;
+    plugin_kind_t kind : 8;
+    grain_cost_t cost : 8;
+    bool whole : 1;       /* replaces a built-in module whole: what it has not is not there */
+    bool broken : 1;      /* its file can't be loaded; the reason is an error's text */
     const char *file;     /* from PLUGIN() */
     const char *provides; /* the user's name for the module when it is not the file's ("pkg" by pkg_apt.c) */
     const char *doc;
@@ -93,12 +96,9 @@ typedef struct plugin {
     /* Salt's __virtual__: NULL when usable here, else the reason, which the error of a call includes. */
     const char *(*unavailable)(call_ctx_t *ctx);
     grain_fn *collect;
-    grain_cost_t cost;
     const char *const *keys; /* grains produced, NULL-terminated */
     const beacon_row_t *beacon;
     const char *origin; /* path of the file it was read from; NULL: built in */
-    bool whole;         /* replaces a built-in module whole: what it has not is not there */
-    bool broken;        /* its file can't be loaded; the reason is an error's text */
 } plugin_t;
 
 #define PLUGIN(kind_, id, ...)                                                                               \

@@ -58,19 +58,20 @@ typedef enum conf_effect {
 /* Shape of an option that grants or denies access, down to its texts: conf_rules.c. */
 typedef struct conf_rule conf_rule_t;
 
+/* Members of a few bits, as every idle program holds 600 rows. */
 typedef struct option_row {
     const char *name;
-    conf_type_t type;
-    conf_side_t side;
-    const char *dflt; /* JSON text */
-    conf_live_t live;
+    conf_type_t type : 8;
+    conf_side_t side : 4;
+    conf_live_t live : 2;
+    conf_effect_t effect : 2;
+    unsigned shapes : 16; /* of conf_shape_t */
+    const char *dflt;     /* JSON text */
     const char *help;
     double min, max;          /* numbers only; both 0: unbounded */
     const char *const *names; /* of a closed set, ends with NULL */
-    unsigned shapes;          /* of conf_shape_t */
     const conf_rule_t *rule;  /* of an option that grants or denies access; else NULL */
-    conf_effect_t effect;
-    const char *instead; /* CONF_MISSED: what to use */
+    const char *instead;      /* CONF_MISSED: what to use */
 } option_row_t;
 
 /* Every row of include/salt/options.def, in order; *ret_n rows. BORROWED. */

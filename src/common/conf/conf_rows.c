@@ -11,8 +11,14 @@
 #define LIVE       CONF_LIVE
 #define RESTART    CONF_RESTART
 #define NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define OPTION_ROW(name, type, side, dflt, live, help, ...)                                                  \
-    { #name, CONF_##type, side, dflt, live, help, __VA_ARGS__ },
+#define OPTION_ROW(name_, type_, side_, dflt_, live_, help_, ...)                                            \
+    { .name = #name_,                                                                                        \
+      .type = CONF_##type_,                                                                                  \
+      .side = side_,                                                                                         \
+      .live = live_,                                                                                         \
+      .dflt = dflt_,                                                                                         \
+      .help = help_,                                                                                         \
+      __VA_ARGS__ },
 static const option_row_t rows[] = {
 #include "salt/options.def"
 };
