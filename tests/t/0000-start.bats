@@ -85,6 +85,8 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [[ $output =~ ^'local: (2, '[0-9.e-]+')'$ ]]
     run -0 --separate-stderr call test.collatz 2
     [[ $output =~ ^'local: ([2], '[0-9.e-]+')'$ ]]
+    run -0 --separate-stderr call test.arg_clean 1 two a=3
+    [ "$output" = "local: {'args': (1, 'two'), 'kwargs': {'a': 3}}" ]
 }
 
 @test "salt-call: a log_file without a syslog daemon behind it is told in Salt's words, and no more" {

@@ -70,12 +70,18 @@ test_argument(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* {"args": [...], "kwargs": {...}}: the row declares just these two. */
-static int
-exec_test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+/* {"args": (...), "kwargs": {...}}: the row declares just these two. Python's *args are a tuple. */
+static py_t *
+exec_test_arg(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    *ret_value = json_incref(args);
-    return 0;
+    const py_t *given = py_dict_gets(args, "args");
+    size_t n = py_seq_len(given);
+    py_t *tuple = py_tuple(n);
+
+    for (size_t i = 0; i < n; i++)
+        py_tuple_set(tuple, i, py_ref(py_seq_at(given, i)));
+    py_dict_sets_new(args, "args", tuple);
+    return py_ref(args);
 }
 
 /* repr() of the tuple that Python would have. Salt passes positional arguments as a tuple, which JSON
@@ -702,10 +708,10 @@ static const arg_t provider_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "arg", exec_test_arg, any_args, FN_READONLY | FN_RAW_KWARGS,
+    { "arg", NATIVE(exec_test_arg), any_args, FN_READONLY | FN_RAW_KWARGS | FN_NATIVE,
       "Return the positional and keyword arguments as the minion got them, what Salt adds to a published job "
       "included." CLI_EXAMPLE("salt '*' test.arg 1 \"two\" 3.1 txt=\"hello\" wow='{a: 1, b: \"hello\"}'") },
-    { "arg_clean", exec_test_arg, any_args, FN_READONLY,
+    { "arg_clean", NATIVE(exec_test_arg), any_args, FN_READONLY | FN_NATIVE,
       "Like test.arg, without the ``__pub*`` keywords." CLI_EXAMPLE(
           "salt '*' test.arg_clean 1 \"two\" 3.1 txt=\"hello\" wow='{a: 1, b: \"hello\"}'") },
     { "arg_repr", test_arg_repr, any_args, FN_READONLY | FN_RAW_KWARGS,
