@@ -968,6 +968,53 @@ test_foreign(void **state)
     expect("pkg.version", "[\"jug:i386\"]", "\"1\"");
 }
 
+/* dpkg's letters for its states, as dpkg-query prints them; what is to be purged, and is wanted again. */
+static void
+test_low(void **state)
+{
+    put("/var/lib/dpkg/status",
+        "Package: jug\nStatus: install reinstreq half-configured\nMaintainer: Ann <ann@example.org>\n"
+        "Architecture: i386\nSource: jugs (1.0)\nVersion: 1\nSection: tea\nOrigin: Us\n"
+        "Homepage: http://jug.example\nInstalled-Size: 7\nDescription: a jug\n It holds\n water.\n\n"
+        "Package: mug\nStatus: purge ok installed\nArchitecture: all\nVersion: 3\n\n"
+        "Package: odd\nStatus: install ok unpacked\nArchitecture: all\nVersion: 4\n\n"
+        "Package: old\nStatus: deinstall ok config-files\nArchitecture: all\nVersion: 5\n\n"
+        "Package: pend\nStatus: install ok triggers-pending\nArchitecture: all\nVersion: 7\n\n"
+        "Package: trig\nStatus: hold ok triggers-awaited\nArchitecture: all\nVersion: 6\n");
+    put("/usr/share/doc/jug/copyright", "License: GPL-2\nLicense: BSD\n");
+    expect(
+        "lowpkg.info", "[\"jug\"]",
+        "{\"jug\": {\"package\": \"jug\", \"architecture\": \"i386\", \"source\": \"jugs\", \"version\": \"1\", "
+        "\"maintainer\": \"Ann <ann@example.org>\", \"section\": \"tea\", \"origin\": \"Us\", "
+        "\"homepage\": \"http://jug.example\", \"status\": \"iFR\", "
+        "\"description\": \"a jug\\n It holds\\n water.\\n\", \"license\": \"BSD, GPL-2\"}}");
+    json_auto_t *all = run("lowpkg.info", "[]");
+    static const char *const letters[][2] = {
+        { "mug", "pi" }, { "odd", "iU" }, { "old", "rc" }, { "pend", "it" }, { "trig", "hW" }
+    };
+    for (size_t i = 0; i < NELEMS(letters); i++)
+        assert_string_equal(value_str(value_get(all, letters[i][0]), "status", ""), letters[i][1]);
+    expect("pkg.info_installed", "[\"jug\"]", "{}");
+    expect("lowpkg.list_pkgs", "[]", "{\"mug\": \"3\"}");
+    expect("lowpkg.list_pkgs", "[\"cup\"]", "\"Error:  dpkg-query: no packages found matching cup\"");
+
+    script("dpkg",
+           "echo \"dpkg $*\" >> $DPKG_ROOT/log; while read n s; do echo \"$n $s\" >> $DPKG_ROOT/log; done\n"
+           "[ -e $DPKG_ROOT/fail ] && { /bin/cat $DPKG_ROOT/fail >&2; exit 2; }\n"
+           "/bin/sed -i '/^Package: mug/,/^$/s/purge ok/install ok/' $S");
+    expect("lowpkg.unpurge", "[]", "{}");
+    assert_log("");
+    put("/fail", "dpkg: no\n");
+    expect_text("lowpkg.unpurge", "[\"mug\"]", "Running dpkg --set-selections failed: dpkg: no");
+    put("/log", "");
+    AUTO_FREE char *fail = xasprintf("%s/fail", root);
+    assert_int_equal(unlink(fail), 0);
+    expect("lowpkg.unpurge", "[\"mug\", \"odd\"]", "{\"mug\": {\"old\": \"3\", \"new\": \"\"}}");
+    assert_log("dpkg --set-selections\nmug install\nodd install\n");
+    expect_text("lowpkg.unpurge", "[\"mug install\\nodd\"]", "name");
+    assert_log("");
+}
+
 #define ON_HOST(test) cmocka_unit_test_setup_teardown(test, make_host, drop_host)
 
 UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons),
@@ -979,4 +1026,4 @@ UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons
           ON_HOST(test_clean_file_of_configured), ON_HOST(test_changed_properties), ON_HOST(test_armored_key),
           ON_HOST(test_keys), ON_HOST(test_disabled_source), ON_HOST(test_source_options),
           ON_HOST(test_absent_source), ON_HOST(test_key_folder), ON_HOST(test_apt_key),
-          ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign))
+          ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign), ON_HOST(test_low))

@@ -54,6 +54,11 @@ json_t *apt_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *
 /* pkg_targets() with apt's names: *ret_params is NEW {name: version or None}, or for files a list of paths;
  * None when there is nothing to do. */
 int apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err);
+/* Calls `pick` for each package that the patterns mean (all when there are none) until one is not 0, which it
+ * returns. *ret_missing is NEW text, what dpkg-query says about patterns that find nothing, NULL when there
+ * are none. */
+typedef int apt_pick_fn(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie);
+int apt_pick(dpkg_t *db, const json_t *patterns, apt_pick_fn *pick, void *cookie, char **ret_missing);
 /* lowpkg.bin_pkg_info: {"name", "version", "arch"} of a package file. */
 json_t *apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err);
 /* ---- the functions of the module ----------------------------------------------------------- */
@@ -67,6 +72,7 @@ func_fn apt_get_selections, apt_set_selections;
 func_fn apt_file_list, apt_file_dict, apt_owner, apt_show, apt_info_installed, apt_list_downloaded,
     apt_services_need_restart;
 func_fn apt_list_repos, apt_get_repo, apt_del_repo, apt_mod_repo, apt_expand_repo_def;
+func_fn apt_low_bin_pkg_info, apt_low_info, apt_low_list_pkgs, apt_low_unpurge; /* of lowpkg */
 func_fn apt_get_repo_keys, apt_add_repo_key, apt_del_repo_key;
 
 #endif

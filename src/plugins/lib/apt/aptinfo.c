@@ -1,5 +1,5 @@
-/* aptinfo.c - pkg.file_list, file_dict, owner, info_installed, show: what is known about packages, from
- * dpkg's own files (dpkg.h) and, for show, from apt-cache. Patterns are dpkg's. */
+/* aptinfo.c - pkg.file_list, file_dict, owner, info_installed, show and lowpkg.info: what is known about
+ * packages, from dpkg's own files (dpkg.h) and, for show, from apt-cache. Patterns are dpkg's. */
 #include "common/base/buf.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
@@ -7,12 +7,8 @@
 
 /* ---- picking installed packages ------------------------------------------------------------ */
 
-typedef int pick_fn(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie);
-
-/* Calls `pick` for each package that the patterns mean (all when there are none). *ret_missing is NEW text,
- * what dpkg-query says about patterns that find nothing, NULL when there are none. */
-static int
-aptinfo_pick(dpkg_t *db, const json_t *patterns, pick_fn *fn, void *cookie, char **ret_missing)
+int
+apt_pick(dpkg_t *db, const json_t *patterns, apt_pick_fn *fn, void *cookie, char **ret_missing)
 {
     buf_auto_t missing = BUF_INIT;
     size_t n = json_array_size(patterns);
@@ -64,7 +60,7 @@ files_by_name(const json_t *patterns, json_t **ret_text, fail_t *err)
     if (db == NULL)
         return NULL;
     json_t *ret = json_object();
-    (void) aptinfo_pick(db, patterns, pick_names, ret, &missing);
+    (void) apt_pick(db, patterns, pick_names, ret, &missing);
     if (missing != NULL)
         *ret_text = value_fmt("Error:  %s", missing);
     return ret;
@@ -143,7 +139,7 @@ apt_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- info_installed ------------------------------------------------------------------------ */
+/* ---- info, info_installed ------------------------------------------------------------------ */
 
 static void
 aptinfo_set_text(json_t *info, const char *key, const char *text)
@@ -152,20 +148,35 @@ aptinfo_set_text(json_t *info, const char *key, const char *text)
         json_object_set_new(info, key, value_utf8(text, strlen(text)));
 }
 
-/* A field on one line. */
+/* dpkg's db:Status-Abbrev without its blanks: a letter for what is wanted, one for what is. */
 static void
-set_field(json_t *info, const char *key, const dpkg_pkg_t *pkg, const char *field)
+aptinfo_set_status(json_t *info, const dpkg_pkg_t *pkg)
 {
-    AUTO_FREE char *text = dpkg_field(pkg, field);
+    char want = str_eq(pkg->want, "deinstall") ? 'r' : *pkg->want,
+         is = str_eq(pkg->status, "half-configured")  ? 'F'
+              : str_eq(pkg->status, "half-installed") ? 'H'
+              : str_eq(pkg->status, "unpacked")       ? 'U'
+              : str_starts(pkg->status, "triggers-a") ? 'W'
+                                                      : *pkg->status;
 
-    if (text != NULL)
-        aptinfo_set_text(info, key, str_trim(text));
+    json_object_set_new(info, "status",
+                        value_fmt("%c%c%s", want, is, str_eq(pkg->eflag, "reinstreq") ? "R" : ""));
 }
 
-/* Salt's names for the fields of the status file; missing fields are left out. NEW. */
+/* lowpkg's names for the fields of the status file; missing fields are left out. NEW. */
 static json_t *
 aptinfo_info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
 {
+    static const char *const fields[][2] = {
+        { "maintainer", "Maintainer" },
+        { "section", "Section" },
+        { "size", "Size" },
+        { "MD5", "MD5sum" },
+        { "SHA1", "SHA1" },
+        { "SHA256", "SHA256" },
+        { "origin", "Origin" },
+        { "homepage", "Homepage" },
+    };
     AUTO_FREE char *description = dpkg_field(pkg, "Description");
     AUTO_FREE char *license = dpkg_license(db, pkg);
     const char *text = description != NULL ? description : "";
@@ -177,37 +188,66 @@ aptinfo_info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
     struct tm tm;
     char date[32];
 
-    aptinfo_set_text(info, "name", pkg->name);
+    aptinfo_set_text(info, "package", pkg->name);
     /* dpkg keeps no date: the time of its list of the package's files, in UTC. */
     if (at >= 0 && gmtime_r(&seconds, &tm) != NULL &&
         strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
         json_object_set_new(info, "install_date", json_string(date));
     aptinfo_set_text(info, "architecture", pkg->arch);
-    set_field(info, "packager", pkg, "Maintainer");
     /* The name of "name (version)"; the package's own when it has no Source. */
     if (source != NULL)
         source[strcspn(source, " (")] = '\0';
     aptinfo_set_text(info, "source", source != NULL ? source : pkg->name);
     aptinfo_set_text(info, "version", pkg->version);
-    set_field(info, "group", pkg, "Section");
-    set_field(info, "size", pkg, "Size");
-    set_field(info, "MD5", pkg, "MD5sum");
-    set_field(info, "SHA1", pkg, "SHA1");
-    set_field(info, "SHA256", pkg, "SHA256");
-    set_field(info, "vendor", pkg, "Origin");
-    set_field(info, "url", pkg, "Homepage");
+    for (size_t i = 0; i < NELEMS(fields); i++) {
+        AUTO_FREE char *value = dpkg_field(pkg, fields[i][1]);
+        if (value != NULL)
+            aptinfo_set_text(info, fields[i][0], str_trim(value));
+    }
+    aptinfo_set_status(info, pkg);
     AUTO_FREE char *ended = xasprintf("%s\n", text);
     json_object_set_new(info, "description", value_utf8(ended, strlen(ended)));
     aptinfo_set_text(info, "license", license);
     return info;
 }
 
+/* The names of all package managers in the place of lowpkg's. NEW. */
+static json_t *
+aptinfo_common_of(const json_t *low)
+{
+    static const char *const names[][2] = {
+        { "package", "name" },        { "origin", "vendor" }, { "section", "group" },
+        { "maintainer", "packager" }, { "homepage", "url" },
+    };
+    json_t *info = json_object(), *v;
+    const char *key;
+
+    json_object_foreach ((json_t *) low, key, v) {
+        const char *name = key;
+        for (size_t i = 0; i < NELEMS(names); i++)
+            if (str_eq(names[i][0], key))
+                name = names[i][1];
+        if (!str_eq(key, "status"))
+            json_object_set(info, name, v);
+    }
+    return info;
+}
+
+static int
+pick_low(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie)
+{
+    json_object_set_new(cookie, pkg->name, aptinfo_info_of(db, pkg));
+    return 0;
+}
+
 static int
 pick_info(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie)
 {
     /* The second letter of dpkg's "ii ": the state says "installed". */
-    if (dpkg_installed(pkg))
-        json_object_set_new(cookie, pkg->name, aptinfo_info_of(db, pkg));
+    if (dpkg_installed(pkg)) {
+        json_auto_t *low = aptinfo_info_of(db, pkg);
+        json_object_set_new(cookie, pkg->name, aptinfo_common_of(low));
+    }
     return 0;
 }
 
@@ -231,8 +271,8 @@ refuse_kwargs(const json_t *kwargs, fail_t *err)
 }
 
 /* A pattern without a package empties the return, or is an error with failhard. */
-int
-apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+static int
+aptinfo_all(const json_t *args, const char *names, apt_pick_fn *pick, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *missing = NULL;
     AUTO(dpkg) db = apt_dpkg(err);
@@ -243,13 +283,25 @@ apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         return rc;
     if (db == NULL)
         return err->code;
-    (void) aptinfo_pick(db, value_get(args, "names"), pick_info, ret, &missing);
+    (void) apt_pick(db, value_get(args, names), pick, ret, &missing);
     if (missing != NULL && value_truthy(value_get(args, "failhard")))
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "Error getting packages information: %s", missing);
     if (missing != NULL)
         json_object_clear(ret);
     *ret_value = STEAL(ret);
     return 0;
+}
+
+int
+apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return aptinfo_all(args, "names", pick_info, ret_value, err);
+}
+
+int
+apt_low_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return aptinfo_all(args, "packages", pick_low, ret_value, err);
 }
 
 /* ---- show ---------------------------------------------------------------------------------- */

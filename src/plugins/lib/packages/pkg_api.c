@@ -339,6 +339,29 @@ pkg_cache_file(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *er
     return xstrdup(json_is_string(ret) ? json_string_value(ret) : "");
 }
 
+int
+pkg_local_file(call_ctx_t *ctx, const json_t *args, char **ret_path, fail_t *err)
+{
+    const char *given = value_str(args, "path", ""), *saltenv = value_str(args, "saltenv", "base");
+    bool fetched = strchr(given, ':') != NULL && *given != '/';
+    AUTO_FREE char *path = fetched ? pkg_cache_file(ctx, given, saltenv, err) : xstrdup(given);
+
+    if (path == NULL)
+        return err->code;
+    if (*path == '\0' && fetched)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Unable to retrieve %s from saltenv '%s'", given,
+                         saltenv);
+    int there = fs_look(path, err);
+    if (there < 0)
+        return there;
+    if (there == 0)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "%s does not exist on minion", path);
+    if (*path != '/')
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "%s does not exist on minion", path);
+    *ret_path = STEAL(path);
+    return 0;
+}
+
 /* The last part of the control group is the unit that systemd started the process for. */
 char *
 pkg_service_of(const char *pid)

@@ -33,6 +33,9 @@ int pkg_fail_info(fail_t *err, const char *text, const json_t *info);
 int pkg_check_name(const char *argument, const char *name, fail_t *err);
 /* cp.cache_file: a local path; "" when it can't be had. NEW text, or NULL with *err. */
 char *pkg_cache_file(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err);
+/* Arguments `path` and `saltenv` of lowpkg.bin_pkg_info: *ret_path is NEW, the path of a file that is there,
+ * fetched when it was an address. */
+int pkg_local_file(call_ctx_t *ctx, const json_t *args, char **ret_path, fail_t *err);
 
 /* The systemd service that a process belongs to. NEW text, or NULL. */
 char *pkg_service_of(const char *pid);

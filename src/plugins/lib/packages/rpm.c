@@ -315,25 +315,9 @@ rpm_file_info(call_ctx_t *ctx, const char *path, fail_t *err)
 int
 rpm_bin_pkg_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *path = value_str(args, "path", "");
-    AUTO_FREE char *local = NULL;
+    AUTO_FREE char *path = NULL;
+    int rc = pkg_local_file(ctx, args, &path, err);
 
-    if (strchr(path, ':') != NULL && *path != '/') {
-        local = pkg_cache_file(ctx, path, value_str(args, "saltenv", "base"), err);
-        if (local == NULL)
-            return err->code;
-        if (*local == '\0')
-            return fail_kind(err, FAIL_COMMAND, -ENOENT, "Unable to retrieve %s from saltenv '%s'", path,
-                             value_str(args, "saltenv", "base"));
-        path = local;
-    }
-    int there = fs_look(path, err);
-    if (there < 0)
-        return there;
-    if (there == 0)
-        return fail_kind(err, FAIL_COMMAND, -ENOENT, "%s does not exist on minion", path);
-    if (*path != '/')
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "%s does not exist on minion", path);
-    *ret_value = rpm_file_info(ctx, path, err);
+    *ret_value = rc == 0 ? rpm_file_info(ctx, path, err) : NULL;
     return *ret_value != NULL ? 0 : err->code;
 }
