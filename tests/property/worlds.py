@@ -16,7 +16,7 @@ WORLDS = {**worlds_databases.WORLDS, **worlds_packages.WORLDS, **worlds_files.WO
 WITHOUT = {
     "service": """consul.acl_absent consul.acl_present ddns.absent ddns.present docker_container.absent docker_container.run docker_container.running docker_container.stopped docker_image.absent
         docker_image.present docker_network.absent docker_network.present docker_volume.absent docker_volume.present redis.slaveof vault.policy_present http.query http.wait_for_successful_query""",
-    "kernel": "blockdev.formatted blockdev.tuned cryptdev.mapped cryptdev.unmapped mount.swap sysfs.present",
+    "kernel": "blockdev.formatted blockdev.tuned btrfs.properties btrfs.subvolume_created btrfs.subvolume_deleted cryptdev.mapped cryptdev.unmapped mount.swap sysfs.present",
     "minion": "beacon.absent beacon.disabled beacon.enabled beacon.present schedule.disabled schedule.enabled",
     "model": """rabbitmq_policy.present rabbitmq_upstream.absent rabbitmq_upstream.present selinux.port_policy_absent selinux.port_policy_present rabbitmq_cluster.join rabbitmq_cluster.joined raid.absent raid.present selinux.boolean selinux.fcontext_policy_applied selinux.mode selinux.module selinux.module_install selinux.module_remove
         postgres_cluster.absent postgres_cluster.present pkgrepo.migrated pkg.group_installed pkg.patch_downloaded pkg.patch_installed""",

@@ -101,14 +101,23 @@ static const func_t game_funcs[] = {
 static const char here[] = "/srv/modules/test.py";
 
 PLUGIN(exec, test, .doc = "Built in", FUNCS(table_funcs));
-static const plugin_t user = { PLUGIN_EXEC, "test", .doc = "Test", FUNCS(user_funcs), .origin = here };
-static const plugin_t late = { PLUGIN_EXEC,   "test_late",       "test",
-                               .doc = "Late", FUNCS(late_funcs), .origin = "/l" };
-static const plugin_t game = { PLUGIN_EXEC, "game", .doc = "Games", FUNCS(game_funcs), .origin = "/g" };
+static const plugin_t user = {
+    .kind = PLUGIN_EXEC, .file = "test", .doc = "Test", FUNCS(user_funcs), .origin = here
+};
+static const plugin_t late = { .kind = PLUGIN_EXEC,
+                               .file = "test_late",
+                               .provides = "test",
+                               .doc = "Late",
+                               FUNCS(late_funcs),
+                               .origin = "/l" };
+static const plugin_t game = {
+    .kind = PLUGIN_EXEC, .file = "game", .doc = "Games", FUNCS(game_funcs), .origin = "/g"
+};
 static const plugin_t *const tables[] = { &exec_test };
 static const plugin_t *const user_list[] = { &user, NULL }, *const late_list[] = { &late, NULL };
-static const plugin_t whole = { PLUGIN_EXEC,       "test",         .doc = "Whole",
-                                FUNCS(user_funcs), .origin = here, .whole = true };
+static const plugin_t whole = {
+    .kind = PLUGIN_EXEC, .file = "test", .doc = "Whole", FUNCS(user_funcs), .origin = here, .whole = true
+};
 static const plugin_t *const whole_list[] = { &whole, &game, NULL };
 static const plugin_t *const more_list[] = { &user, &game, NULL };
 
@@ -333,8 +342,12 @@ test_whole(void **state)
 static void
 test_broken(void **state)
 {
-    static const plugin_t broken = { PLUGIN_EXEC,       "half",        .doc = "Half", FUNCS(game_funcs),
-                                     .origin = "/half", .broken = true };
+    static const plugin_t broken = { .kind = PLUGIN_EXEC,
+                                     .file = "half",
+                                     .doc = "Half",
+                                     FUNCS(game_funcs),
+                                     .origin = "/half",
+                                     .broken = true };
     static const plugin_t *const list[] = { &broken, NULL };
     fixture_t *f = *state;
 
@@ -349,7 +362,9 @@ static void
 test_check(void **state)
 {
     static const func_t bare[] = { { "play", toy_call, any_args, 0, "Play." } };
-    static const plugin_t faulty = { PLUGIN_EXEC, "x", .doc = "X", FUNCS(bare), .origin = "/srv/x.py" };
+    static const plugin_t faulty = {
+        .kind = PLUGIN_EXEC, .file = "x", .doc = "X", FUNCS(bare), .origin = "/srv/x.py"
+    };
     static const plugin_t *const list[] = { &faulty, NULL };
     fixture_t *f = *state;
     fail_auto_t err = FAIL_INIT;
