@@ -436,7 +436,7 @@ parse_number(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
     long group = p[0] - '0';
     if (isdigit((unsigned char) p[1]))
         group = group * 10 + (p[n++] - '0');
-    return regex_add_group(self, t, group, at, err) == 0 ? p + n : NULL;
+    return regex_add_group(self, t, group, at + 1, err) == 0 ? p + n : NULL;
 }
 
 /* Group reference \g<name> or \g<5>. `p` is after the g. Returns the rest, or NULL with *err. */
@@ -459,7 +459,7 @@ parse_named(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
             return NULL;
         }
     }
-    return regex_add_group(self, t, group, at, err) == 0 ? end + 1 : NULL;
+    return regex_add_group(self, t, group, at + strlen("\\g<"), err) == 0 ? end + 1 : NULL;
 }
 
 /* Expands an escape of a template; `p` is after the backslash. Unknown ASCII letters are errors, other
