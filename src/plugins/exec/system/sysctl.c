@@ -200,7 +200,8 @@ read_config(const char *path, buf_t *out, fail_t *err)
     }
     if (fs_read(path, LIMIT_FILE_READ, out, &why) == 0)
         return 0;
-    return fail_kind(err, FAIL_COMMAND, -EIO, "Could not read from file: %s", path);
+    return fail_kind(err, FAIL_COMMAND, -EIO, "Could not %s file: %s",
+                     fs_is_dir(path) ? "write to" : "read from", path);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
