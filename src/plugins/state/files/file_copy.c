@@ -370,6 +370,8 @@ mknod_body(fstate_t *s, fail_t *err)
             state_ret_comment(s->ret, value_fmt("%s %s is in the correct state", row->title, s->name));
         return rc;
     }
+    if (there)
+        return fstate_error(s, "File %s exists and cannot be overwritten", s->name);
     if (s->test) {
         state_change(s->ret, "new", value_fmt("%s %s created.", row->title, s->name));
         return state_ret_set(s->ret, STATE_NONE, "%s %s is set to be created", row->title, s->name);
