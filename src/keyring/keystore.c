@@ -313,22 +313,14 @@ keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, f
 #define STAMP_STEP_NS 20000000 /* a file system's clock moves with the kernel's ticks, 10 ms at most */
 
 uint64_t
-keystore_stamp(const keystore_t *self)
+keystore_stamp(const keystore_t *self, key_state_t state)
 {
-    static const key_state_t states[] = { KEY_ACCEPTED, KEY_PENDING, KEY_REJECTED };
-    int64_t now = clock_wall_us() * 1000;
-    uint64_t stamp = 0;
+    struct stat st;
 
-    for (size_t i = 0; i < NELEMS(states); i++) {
-        struct stat st;
-        if (fstat(self->fds[states[i]], &st) != 0)
-            return 0;
-        int64_t ns = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-        if (ns > now - STAMP_STEP_NS && ns <= now)
-            return 0;
-        stamp = stamp * 31 + (uint64_t) ns;
-    }
-    return stamp;
+    if (fstat(self->fds[state], &st) != 0)
+        return 0;
+    int64_t ns = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec, now = clock_wall_us() * 1000;
+    return ns > now - STAMP_STEP_NS && ns <= now ? 0 : (uint64_t) ns;
 }
 
 /* ---- changes ------------------------------------------------------------------------------------ */

@@ -59,9 +59,9 @@ bool keystore_has(const keystore_t *self, const char *id, key_state_t state);
  * Negative with
  * *err when nobody can say. */
 int keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, fail_t *err);
-/* A number that is another one after a file was made, moved or removed in the folders of accepted, pending
- * and rejected keys. 0 while a further change may leave no trace: their times move in steps. */
-uint64_t keystore_stamp(const keystore_t *self);
+/* A number that is another one after a file was made, moved or removed in a state's folder. 0 while a further
+ * change may leave no trace: a folder's time moves in steps. */
+uint64_t keystore_stamp(const keystore_t *self, key_state_t state);
 /* Store a key in a state (atomic). */
 int keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES],
                  fail_t *err);

@@ -13,14 +13,16 @@
 #define LOOK_MS 1000
 
 typedef struct keyfolders {
-    uint64_t stamp; /* of the folders when they were last read; 0: read them again */
+    uint64_t stamps[KEY_STATES]; /* of the folders when they were last read; 0: read them again */
 } keyfolders_t;
+
+/* An id with a file in several is in the first. */
+static const key_state_t states[] = { KEY_ACCEPTED, KEY_REJECTED, KEY_PENDING };
 
 /* The ids whose entries the folders don't agree with. NEW array, NULL when the folders can't be read. */
 static json_t *
 keyfolders_changed(front_t *front)
 {
-    static const key_state_t states[] = { KEY_ACCEPTED, KEY_REJECTED, KEY_PENDING };
     json_auto_t *seen = json_object(), *changed = json_array();
     const minion_t *m;
 
@@ -46,27 +48,49 @@ keyfolders_changed(front_t *front)
     return STEAL(changed);
 }
 
-void
-keyfolders_look(front_t *front)
+static bool
+keyfolders_is_read(const front_t *front, key_state_t state)
+{
+    const keyfolders_t *self = front->own[PART_keyfolders];
+    uint64_t stamp = keystore_stamp(front->keystore, state);
+
+    return stamp != 0 && stamp == self->stamps[state];
+}
+
+static void
+keyfolders_read(front_t *front)
 {
     keyfolders_t *self = front->own[PART_keyfolders];
-    uint64_t stamp = keystore_stamp(front->keystore);
+    uint64_t stamps[KEY_STATES] = { 0 };
     size_t i;
     json_t *id;
 
-    if (stamp != 0 && stamp == self->stamp)
-        return;
+    for (i = 0; i < NELEMS(states); i++)
+        stamps[states[i]] = keystore_stamp(front->keystore, states[i]);
     json_auto_t *changed = keyfolders_changed(front);
-    self->stamp = changed != NULL ? stamp : 0;
+    if (changed != NULL)
+        (void) memcpy(self->stamps, stamps, sizeof(stamps));
     json_array_foreach (changed, i, id)
         (void) auth_heed(front, json_string_value(id));
+}
+
+/* Jobs are for accepted keys: a flood of new ones does not make them wait. */
+void
+keyfolders_look(front_t *front)
+{
+    if (!keyfolders_is_read(front, KEY_ACCEPTED))
+        keyfolders_read(front);
 }
 
 static void
 keyfolders_tick(front_t *front, int64_t now_ms)
 {
-    (void) now_ms;
-    keyfolders_look(front);
+    bool read = true;
+
+    for (size_t i = 0; i < NELEMS(states); i++)
+        read = read && keyfolders_is_read(front, states[i]);
+    if (!read)
+        keyfolders_read(front);
 }
 
 const front_part_t part_keyfolders = {
