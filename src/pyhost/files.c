@@ -7,6 +7,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/extmods.h"
+#include "common/host/pyinstall.h"
 #include "common/python/userfile.h"
 #include "pyhost/pyhost.h"
 #include "salt/log.h"
@@ -117,50 +118,7 @@ pyfiles_options(void)
     return options;
 }
 
-/* ---- Salt's own package -------------------------------------------------------------------------------- */
-
-/* Where python3 looks for packages. */
-static const char *const package_places[] = {
-    "/usr/local/lib/python3*/dist-packages", "/usr/local/lib/python3*/site-packages",
-    "/usr/lib/python3/dist-packages",        "/usr/lib/python3*/site-packages",
-    "/usr/lib64/python3*/site-packages",
-};
-
-/* The first folder of the pattern that has the package. NEW, or NULL. */
-static char *
-find_salt(const char *pattern)
-{
-    fail_auto_t err = FAIL_INIT;
-    glob_t found;
-    char *folder = NULL;
-
-    if (fs_glob(pattern, GLOB_BRACE, &found, &err) < 0)
-        log_warning("Salt's package is not looked for: %s", fail_text(&err));
-    for (size_t i = 0; err.code == 0 && i < found.gl_pathc && folder == NULL; i++) {
-        AUTO_FREE char *inside = fs_join(found.gl_pathv[i], "salt/__init__.py");
-        if (fs_look(inside, NULL) > 0)
-            folder = xstrdup(found.gl_pathv[i]);
-    }
-    if (err.code == 0)
-        globfree(&found);
-    return folder;
-}
-
-/* NEW list of patterns of the folders that have the interpreter's packages: beside one of the user's choice.
- */
-static json_t *
-package_patterns(const json_t *opts)
-{
-    const char *python = value_str(opts, "python", ""), *slash = strrchr(python, '/');
-    json_t *patterns = json_array();
-
-    if (*python != '\0')
-        json_array_append_new(patterns, value_fmt("%.*s/../lib/python3*/{site,dist}-packages",
-                                                  slash != NULL ? (int) (slash - python) : 0, python));
-    for (size_t i = 0; *python == '\0' && i < NELEMS(package_places); i++)
-        json_array_append_new(patterns, json_string(package_places[i]));
-    return patterns;
-}
+/* ---- installed extensions -------------------------------------------------------------------------------- */
 
 /* True when one of the files that describe the distributions installed in the folder names the group. Each command
  * looks at its first call: one pass over the names, as most distributions have no such file. */
@@ -209,27 +167,10 @@ userfile_extended(const json_t *opts)
 
     if (known < 0) {
         bool has = false;
-        patterns = package_patterns(opts);
+        patterns = pyinstall_packages(value_str(opts, "python", ""));
         for (size_t i = 0; i < json_array_size(patterns) && !has; i++)
             has = has_extension(json_string_value(json_array_get(patterns, i)));
         known = has;
     }
     return known > 0;
-}
-
-char *
-pyfiles_salt(call_ctx_t *ctx)
-{
-    const json_t *option = value_get(ctx_opts(ctx), "python_salt");
-    const char *told = json_is_false(option) ? "off" : value_str(ctx_opts(ctx), "python_salt", "auto");
-    char *folder = NULL;
-
-    if (str_eq(told, "off"))
-        return NULL;
-    if (!str_eq(told, "auto"))
-        return xstrdup(told);
-    json_auto_t *patterns = package_patterns(ctx_opts(ctx));
-    for (size_t i = 0; i < json_array_size(patterns) && folder == NULL; i++)
-        folder = find_salt(json_string_value(json_array_get(patterns, i)));
-    return folder;
 }

@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/host/pyinstall.h"
 #include "common/plugin/call.h"
 #include "common/plugin/place.h"
 #include "common/python/userfile.h"
@@ -104,7 +105,7 @@ const char *
 pyhost_salt(pyloader_t *self)
 {
     if (!self->looked)
-        self->salt = pyfiles_salt(self->ctx);
+        self->salt = pyinstall_salt("", ctx_opts(self->ctx));
     self->looked = true;
     return self->salt;
 }

@@ -429,12 +429,11 @@ class World:
         importlib.invalidate_caches()
 
     def _add_own_grains(self):
-        """Grains that only an interpreter can tell."""
+        """What an interpreter knows of itself, in place of what the minion told by the names of files."""
         own = {"pythonversion": list(sys.version_info), "pythonexecutable": sys.executable, "pythonpath": list(sys.path)}
         if self.given["salt"]:
             own["saltpath"] = os.path.join(self.given["salt"], "salt")
-        for name, value in own.items():
-            self.grains.setdefault(name, value)
+        self.grains.update(own)
 
     def kind(self, name, salts=False):
         if salts and name not in self.salts:

@@ -40,10 +40,6 @@ json_t *pyfiles_stems(const json_t *folders);
 
 /* NEW {KIND: name of the option with further folders}. */
 json_t *pyfiles_options(void);
-/* The folder that has Salt's own package `salt`, by the options python_salt and python. NEW; NULL: none is
- * used. */
-char *pyfiles_salt(call_ctx_t *ctx);
-
 /* The context's host. Nothing is started or read by that. */
 pyloader_t *pyhost_of(call_ctx_t *ctx);
 /* The host has the named file; `stem` NULL: any file of the kind. */

@@ -283,8 +283,9 @@ class Given(Loading):
         self.assertEqual(line.call("x.call"), ["m1!", "/a/b", False])
 
     def test_grains_of_the_interpreter(self):
-        text = "import sys\n\n\ndef call():\n    return [__grains__['pythonversion'][:2] == list(sys.version_info[:2]), __grains__['os']]\n"
-        self.assertEqual(self.calls(text), [True, "Debian"])
+        text = ("import sys\n\n\ndef call():\n    return [__grains__['pythonversion'] == list(sys.version_info), __grains__['os'],\n"
+                "            __grains__['pythonpath'] == sys.path, __grains__['pythonexecutable'] == sys.executable]\n")
+        self.assertEqual(self.calls(text), [True, "Debian", True, True])
 
     def test_a_function_that_edits_lines_of_the_log_stays_here(self):
         asked = []

@@ -139,6 +139,19 @@ PY
     [[ $output != *python_salt* ]]
 }
 
+@test "what the grains tell of Python, which is not started for them, is what the interpreter says" {
+    config 'python_salt: off' "module_dirs: [$ROOT/own]"
+    mkdir -p "$ROOT/own/modules"
+    printf 'def told():\n    return dict(__grains__)\n' >"$ROOT/own/modules/pytold.py"
+    PATH=/usr/bin:/bin call grains.items --out=json >"$ROOT/found"
+    PATH=/usr/bin:/bin call pytold.told --out=json >"$ROOT/said"
+    for name in pythonexecutable pythonpath saltpath; do
+        [ "$(json "d['$name']" <"$ROOT/found")" = "$(json "d['$name']" <"$ROOT/said")" ]
+    done
+    [ "$(json 'd["pythonversion"]' <"$ROOT/found")" = "$(json 'd["pythonversion"][:2]' <"$ROOT/said")" ]
+    [ "$(json 'len(d["pythonversion"])' <"$ROOT/said")" = 5 ]
+}
+
 @test "python_salt: off; an interpreter that is not there" {
     mkdir -p "$ROOT/python/lib/python3.9" "$ROOT/python/bin"
     ln -s "$PKG" "$ROOT/python/lib/python3.9/site-packages"

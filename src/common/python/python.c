@@ -22,6 +22,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/host/proc.h"
+#include "common/host/pyinstall.h"
 #include "common/python/door.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -106,31 +107,11 @@ python_child_run(const void *cookie)
     _exit(127);
 }
 
-/* The folder of the package `salt` that files import where no Salt is installed: beside this program, as
- * `make` or `make install` puts it. NEW; "" where it is not. */
-static char *
-package_folder(void)
-{
-    static const char *const places[] = { "../lib/halite/python", "../python",
-                                          "python" }; /* the last: of a private program */
-    char exe[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe));
-    const char *slash = len > 0 && (size_t) len < sizeof(exe) ? memrchr(exe, '/', (size_t) len) : NULL;
-
-    for (size_t i = 0; slash != NULL && i < NELEMS(places); i++) {
-        AUTO_FREE char *folder = xasprintf("%.*s/%s", (int) (slash - exe), exe, places[i]);
-        AUTO_FREE char *inside = fs_join(folder, "salt/__init__.py");
-        if (fs_look(inside, NULL) > 0)
-            return STEAL(folder);
-    }
-    return xstrdup("");
-}
-
 /* Forks and waits for exec: `report` is closed by it, or carries its errno. 0 or a negative errno. */
 static int
 spawn(const python_t *self, const char *path, int fd, int door, pid_t *ret_pid)
 {
-    AUTO_FREE char *package = package_folder();
+    AUTO_FREE char *package = pyinstall_own();
     int ends[2], code = 0;
 
     if (pipe2(ends, O_CLOEXEC) != 0)

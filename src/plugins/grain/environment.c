@@ -6,27 +6,36 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/host/pyinstall.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* The interpreter on PATH and its version as the file's name tells it ("python3.11"): formulas choose packages by
- * that. Nothing is started for it, so that the third number and what follows it are not known. */
+/* The interpreter for files in Python, its version as the file's name tells it ("python3.11"; formulas choose packages
+ * by that) and where it finds packages. Nothing is started for it, so that the third number and what follows it are
+ * not known. */
 static void
 add_python(const grain_ctx_t *ctx, json_t *out)
 {
-    AUTO_FREE char *program = root_which(ctx->root, "python3");
-    AUTO_FREE char *path = program != NULL ? root_path(ctx->root, program) : NULL;
-    AUTO_FREE char *file = path != NULL ? realpath(path, NULL) : NULL;
-    const char *base = file != NULL ? strrchr(file, '/') : NULL;
-    const char *name = base != NULL ? strstr(base, "python") : NULL; /* Red Hat has platform-python3.6 */
-    int major, minor, end = 0;
+    pyinstall_auto_t python = { 0 };
+    AUTO_FREE char *salt = pyinstall_salt(ctx->root, ctx->opts), *own = pyinstall_own();
+    const char *package = salt != NULL ? salt : own;
 
-    if (program == NULL)
+    pyinstall_find(&python, ctx->root, value_str(ctx->opts, "python", ""));
+    if (python.program == NULL)
         return;
-    json_object_set_new(out, "pythonexecutable", json_string(program));
-    if (name != NULL && sscanf(name, "python%2d.%3d%n", &major, &minor, &end) == 2 && name[end] == '\0')
-        json_object_set_new(out, "pythonversion", json_pack("[i, i]", major, minor));
+    json_object_set_new(out, "pythonexecutable", value_utf8(python.program, strlen(python.program)));
+    if (*package != '\0')
+        json_object_set_new(out, "saltpath", value_fmt("%s/salt", package));
+    if (python.major == 0)
+        return;
+    json_object_set_new(out, "pythonversion", json_pack("[i, i]", python.major, python.minor));
+    json_t *path = pyinstall_path(&python, ctx->root);
+    if (path == NULL)
+        return;
+    if (*own != '\0')
+        json_array_insert_new(path, 0, value_utf8(own, strlen(own)));
+    json_object_set_new(out, "pythonpath", path);
 }
 
 static int
@@ -86,9 +95,10 @@ environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     return 0;
 }
 
-static const char *const keys[] = { "cwd",           "path",        "systempath",
-                                    "shell",         "locale_info", "pythonexecutable",
-                                    "pythonversion", NULL };
+static const char *const keys[] = {
+    "cwd",           "path",       "systempath", "shell", "locale_info", "pythonexecutable",
+    "pythonversion", "pythonpath", "saltpath",   NULL
+};
 
 PLUGIN(grain, environment,
        .doc = "The minion's folder, search path, shell and locale, and the host's Python.",
