@@ -4,12 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/binary.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/jinja/salt/salt_filter.h"
 
-enum { TEXT_BLOCK = 512, BINARY_BLOCK = 2048, MOST_NOT_TEXT = 30, MAX_LINKS = 40 };
+enum { TEXT_BLOCK = 512, MAX_LINKS = 40 };
 
 /* Reads the first bytes of a regular file: their number, or -1. */
 static ssize_t
@@ -24,21 +25,6 @@ first_bytes(py_t *path, char *bytes, size_t n)
     return got;
 }
 
-/* True when at most MOST_NOT_TEXT percent of the bytes (or characters with `utf8`) are unusual in texts. */
-static bool
-looks_like_text(const char *s, size_t len, bool utf8, const char *controls)
-{
-    size_t other = 0, total = 0;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char) s[i];
-        if (utf8 && (c & 0xc0) == 0x80)
-            continue;
-        total++;
-        other += (c < 32 || c > 126) && strchr(controls, c) == NULL;
-    }
-    return other * 100 <= total * MOST_NOT_TEXT;
-}
-
 /* As Salt: no NUL, and UTF-8 or mostly printable characters, in the file's first bytes. */
 JFILTER(is_text)
 {
@@ -46,18 +32,15 @@ JFILTER(is_text)
     ssize_t n = first_bytes(a[0], block, sizeof(block));
     if (n < 0 || memchr(block, '\0', (size_t) n) != NULL)
         return py_ref(PY_False);
-    return py_bool(utf8_valid(block, (size_t) n) || looks_like_text(block, (size_t) n, false, "\n\r\t\f\b"));
+    return py_bool(utf8_valid(block, (size_t) n) ||
+                   binary_mostly_text(block, (size_t) n, false, "\n\r\t\f\b"));
 }
 
 JFILTER(is_binary)
 {
     char block[BINARY_BLOCK];
     ssize_t n = first_bytes(a[0], block, sizeof(block));
-    if (n <= 0)
-        return py_ref(PY_False);
-    if (!utf8_valid(block, (size_t) n) || memchr(block, '\0', (size_t) n) != NULL)
-        return py_ref(PY_True);
-    return py_bool(!looks_like_text(block, (size_t) n, true, "\n\r\t\b"));
+    return py_bool(n > 0 && binary_is(block, (size_t) n));
 }
 
 /* ---- list_files --------------------------------------------------------------------------------------- */

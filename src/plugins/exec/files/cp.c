@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "common/base/binary.h"
 #include "common/base/digest.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -138,6 +139,10 @@ render_file(call_ctx_t *ctx, json_t *args, const char *path, buf_t *out, fail_t 
     if (!cptemplate_known(engine)) {
         log_error("Attempted to render template with unavailable engine %s", engine);
         return -ENOENT;
+    }
+    if (binary_no_template(buf_str(&text), text.len)) {
+        buf_add(out, buf_str(&text), text.len);
+        return 0;
     }
     if (cptemplate_render(ctx, args, engine, path, buf_str(&text), text.len, out, &why) == 0)
         return 0;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/binary.h"
 #include "common/base/digest.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -103,6 +104,10 @@ template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *tex
 
     if (text == NULL && fop_read(path, &read, err) != 0)
         return -EIO;
+    if (text == NULL && binary_no_template(buf_str(&read), read.len)) {
+        buf_add(out, buf_str(&read), read.len);
+        return 0;
+    }
     if (str_starts(source, "salt://"))
         (void) fileclient_split(source, value_str(args, "saltenv", "base"), &below, &env, NULL);
     AUTO(py) context = py_from_json(vars);
