@@ -47,7 +47,7 @@ pyinstall_find(pyinstall_t *self, const char *root, const char *named)
 
 /* The nearest folder above the program's whose `library` (lib64/python3.11) has the standard library. NEW, or NULL. */
 static char *
-prefix_of(const pyinstall_t *self, const char *root, const char *library)
+pyinstall_prefix(const pyinstall_t *self, const char *root, const char *library)
 {
     AUTO_FREE char *at = xstrdup(self->folder);
 
@@ -63,7 +63,7 @@ prefix_of(const pyinstall_t *self, const char *root, const char *library)
 }
 
 static bool
-is_listed(const json_t *list, const char *folder)
+pyinstall_has(const json_t *list, const char *folder)
 {
     bool is = false;
 
@@ -83,7 +83,7 @@ add_pth(const char *root, const char *folder, const char *file, json_t *list)
         AUTO_FREE char *named = xasprintf("%s%s%s", *line == '/' ? "" : folder, *line == '/' ? "" : "/",
                                           str_trim(line));
         bool code = str_starts(line, "import ") || str_starts(line, "import\t");
-        if (*line != '\0' && *line != '#' && !code && root_exists(root, named) && !is_listed(list, named))
+        if (*line != '\0' && *line != '#' && !code && root_exists(root, named) && !pyinstall_has(list, named))
             json_array_append_new(list, value_utf8(named, strlen(named)));
     }
 }
@@ -92,7 +92,7 @@ add_pth(const char *root, const char *folder, const char *file, json_t *list)
 static void
 add_site(const char *root, const char *folder, json_t *list)
 {
-    if (!root_is_dir(root, folder) || is_listed(list, folder))
+    if (!root_is_dir(root, folder) || pyinstall_has(list, folder))
         return;
     json_array_append_new(list, value_utf8(folder, strlen(folder)));
     char **names = root_list(root, folder);
@@ -139,7 +139,7 @@ pyinstall_path(const pyinstall_t *self, const char *root)
     for (i = 0; i < NELEMS(libs) && prefix == NULL && self->major > 0 && self->folder != NULL; i++) {
         free(library);
         library = xasprintf("%s/python%d.%d", libs[i], self->major, self->minor);
-        prefix = prefix_of(self, root, library);
+        prefix = pyinstall_prefix(self, root, library);
     }
     if (prefix == NULL)
         return NULL;
