@@ -150,10 +150,11 @@ pyinstall_path(const pyinstall_t *self, const char *root)
     json_array_append_new(list, value_fmt("%s/%s/lib-dynload", prefix, library));
 
     /* A virtual environment has packages of its own, and the others where its file says so. */
-    AUTO_FREE char *above = xstrndup(self->program, (size_t) (strrchr(self->program, '/') - self->program));
-    char *slash = strrchr(above, '/');
-    if (slash != NULL)
-        *slash = '\0';
+    AUTO_FREE char *above = xstrdup(self->program);
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(above, '/');
+        *(slash != NULL ? slash : above) = '\0';
+    }
     AUTO_FREE char *file = fs_join(above, "pyvenv.cfg");
     AUTO_FREE char *text = root_read(root, file);
     bool shared = true;
