@@ -159,9 +159,9 @@ const char *py_type_name(const py_t *v);
 
 /* `item` is BORROWED, also below: containers take their own reference. */
 void py_append(py_t *list, py_t *item);
+void py_tuple_set(py_t *tuple, size_t i, py_t *item);
 /* TAKES the reference, for `py_append_new(list, py_int(1))`. */
 void py_append_new(py_t *list, py_t *item);
-void py_tuple_set(py_t *tuple, size_t i, py_t *item);
 
 size_t py_dict_len(const py_t *dict); /* sets too */
 /* BORROWED value, or NULL: absent, or raised for an unhashable key (py_raised() tells). */

@@ -79,7 +79,7 @@ exec_test_arg(call_ctx_t *ctx, py_t *args, fail_t *err)
     py_t *tuple = py_tuple(n);
 
     for (size_t i = 0; i < n; i++)
-        py_tuple_set(tuple, i, py_ref(py_seq_at(given, i)));
+        py_tuple_set(tuple, i, py_seq_at(given, i));
     py_dict_sets_new(args, "args", tuple);
     return py_ref(args);
 }
