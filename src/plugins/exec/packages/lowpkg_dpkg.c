@@ -8,10 +8,6 @@ static const arg_t bin_pkg_info_args[] = {
     ARG("saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"), ARGS_END
 };
 static const arg_t packages_args[] = { ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"), ARGS_END };
-static const arg_t packages_kwargs_args[] = {
-    ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
-    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
-};
 static const arg_t info_args[] = { ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
                                    ARG("failhard", ARG_ANY, "true", "Fail when a package is not known"),
                                    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "No other keyword is valid", "*"),
@@ -21,14 +17,14 @@ static const func_t funcs[] = {
     { "bin_pkg_info", apt_low_bin_pkg_info, bin_pkg_info_args, FN_READONLY,
       "Return name, version and architecture of a package file." CLI_EXAMPLE(
           "salt '*' lowpkg.bin_pkg_info /root/foo-1.2.3-1ubuntu1_all.deb") },
-    { "file_dict", apt_file_dict, packages_kwargs_args, FN_READONLY,
+    { "file_dict", apt_file_dict, pkg_packages_args, FN_READONLY,
       "List the files of packages, by package." CLI_EXAMPLE("salt '*' lowpkg.file_dict hostname") },
-    { "file_list", apt_file_list, packages_kwargs_args, FN_READONLY,
+    { "file_list", apt_file_list, pkg_packages_args, FN_READONLY,
       "List the files of packages." CLI_EXAMPLE("salt '*' lowpkg.file_list hostname") },
     { "info", apt_low_info, info_args, FN_READONLY,
       "Return what dpkg knows of packages, of all when none is named." CLI_EXAMPLE(
           "salt '*' lowpkg.info apache2 bash\n    salt '*' lowpkg.info 'php5*' failhard=false") },
-    { "list_pkgs", apt_low_list_pkgs, packages_kwargs_args, FN_READONLY,
+    { "list_pkgs", apt_low_list_pkgs, pkg_packages_args, FN_READONLY,
       "List installed packages with their versions." CLI_EXAMPLE(
           "salt '*' lowpkg.list_pkgs hostname mount") },
     { "unpurge", apt_low_unpurge, packages_args, 0,

@@ -58,10 +58,6 @@ static const arg_t expand_repo_def_args[] = {
         "repo and what changes it: uri, dist, comps, architectures, disabled, signedby", "*"),
     ARGS_END
 };
-static const arg_t file_dict_args[] = {
-    ARG("packages", ARG_ANY, ARG_STAR, "Names of packages"),
-    ARG("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*"), ARGS_END
-};
 static const arg_t get_repo_keys_args[] = {
     ARG("aptkey", ARG_ANY, "true", "Use apt-key, if there is one"),
     ARG("keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given"), ARGS_END
@@ -183,7 +179,8 @@ static const arg_t version_cmp_args[] = {
 };
 
 #define purge_args     remove_args
-#define file_list_args file_dict_args
+#define file_dict_args pkg_packages_args
+#define file_list_args pkg_packages_args
 /* Its row tells a function which of them runs. */
 #define apt_remove     apt_uninstall
 #define apt_purge      apt_uninstall
