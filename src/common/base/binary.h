@@ -14,7 +14,7 @@ enum { BINARY_BLOCK = 2048 }; /* as many bytes of a file decide */
 /* True when at most 30 percent of the bytes (or characters with `utf8`) are neither printable ASCII nor in
  * `controls`. */
 bool binary_mostly_text(const char *s, size_t len, bool utf8, const char *controls);
-/* Of the first BINARY_BLOCK bytes: no UTF-8, with a NUL, or mostly unusual in texts. */
+/* True when the first BINARY_BLOCK bytes are no UTF-8, have a NUL, or are mostly unusual in texts. */
 bool binary_is(const char *s, size_t len);
 /* A file that is copied as it is when it is asked for as a template: it can't be read as UTF-8, and is binary. */
 bool binary_no_template(const char *s, size_t len);

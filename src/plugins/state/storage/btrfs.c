@@ -80,7 +80,7 @@ btrfs_on_device(call_ctx_t *ctx, const json_t *args, bool whole, btrfs_work_fn *
     return rc < 0 ? state_ret_fail(ret, err) : 0;
 }
 
-/* What would be changed is told as None, nothing to change as True. */
+/* Sets the result: None in test mode when there are changes to be made, else True. */
 static int
 btrfs_end(call_ctx_t *ctx, json_t *ret)
 {
